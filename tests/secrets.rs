@@ -426,7 +426,7 @@ fn shown(search: &mut Search) {
         let key = || ApiKey::new(SECRET).unwrap();
         search.debug("ApiKey", &key());
         search.error(
-            "InvalidKey",
+            "InstanceError",
             &ApiKey::new(format!("{SECRET}\n")).unwrap_err(),
         );
         let instance = Instance::new("http://localhost:7700").unwrap().key(key());

@@ -4,26 +4,22 @@ use std::fmt;
 
 use http::HeaderValue;
 
+use super::InstanceError;
+
 /// A key of the server. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Box<str>);
-
-/// The error for a text that is not a key: it is empty, or has characters that are not valid in a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a key must be one line of visible ASCII characters")]
-#[non_exhaustive]
-pub struct InvalidKey;
 
 impl ApiKey {
     /// Creates a key from a text, after checking it.
     ///
     /// # Errors
     ///
-    /// [`InvalidKey`].
-    pub fn new(key: impl Into<Box<str>>) -> Result<Self, InvalidKey> {
+    /// [`InstanceError::Key`] if the text is empty, or has characters that are not valid in a header.
+    pub fn new(key: impl Into<Box<str>>) -> Result<Self, InstanceError> {
         let key = key.into();
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(InvalidKey);
+            return Err(InstanceError::Key);
         }
         Ok(Self(key))
     }

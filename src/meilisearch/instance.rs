@@ -33,11 +33,20 @@ pub struct Instance {
     key: Option<ApiKey>,
 }
 
-/// The error for an invalid server URL, or an invalid name of a workspace.
+/// The reason why an [`Instance`], its key or a request for it cannot be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid server URL, or invalid name of a workspace")]
 #[non_exhaustive]
-pub struct InvalidAddress;
+pub enum InstanceError {
+    /// The URL of the server has no scheme or host, or has a query.
+    #[error("invalid server URL")]
+    Url,
+    /// The name of a workspace is empty, `.` or `..`.
+    #[error("invalid name of a workspace")]
+    Workspace,
+    /// The key is empty, or has characters that are not valid in a header.
+    #[error("a key must be one line of visible ASCII characters")]
+    Key,
+}
 
 impl Instance {
     /// Creates a server from a URL such as `https://search.example.com`.
@@ -45,11 +54,11 @@ impl Instance {
     /// # Errors
     ///
     /// If the URL has no scheme or host, or has a query.
-    pub fn new(url: &str) -> Result<Self, InvalidAddress> {
+    pub fn new(url: &str) -> Result<Self, InstanceError> {
         let url = url.trim_end_matches('/');
-        let uri: Uri = url.parse().map_err(|_| InvalidAddress)?;
+        let uri: Uri = url.parse().map_err(|_| InstanceError::Url)?;
         if uri.scheme().is_none() || uri.host().is_none() || uri.query().is_some() {
-            return Err(InvalidAddress);
+            return Err(InstanceError::Url);
         }
         Ok(Self {
             url: url.into(),
@@ -73,7 +82,7 @@ impl Instance {
         &self,
         workspace: &str,
         chat: &ChatRequest,
-    ) -> Result<Request<Bytes>, InvalidAddress> {
+    ) -> Result<Request<Bytes>, InstanceError> {
         let path = format!("/chats/{}/chat/completions", segment(workspace)?);
         let mut request = self.request(Method::POST, &path, Some(chat.to_json()))?;
         let stream = HeaderValue::from_static("text/event-stream");
@@ -88,7 +97,7 @@ impl Instance {
     /// # Errors
     ///
     /// As for [`chat`](Self::chat).
-    pub fn search_nothing(&self) -> Result<Request<Bytes>, InvalidAddress> {
+    pub fn search_nothing(&self) -> Result<Request<Bytes>, InstanceError> {
         let body = Bytes::from_static(br#"{"queries":[]}"#);
         self.request(Method::POST, "/multi-search", Some(body))
     }
@@ -98,7 +107,7 @@ impl Instance {
         method: Method,
         path: &str,
         body: Option<Bytes>,
-    ) -> Result<Request<Bytes>, InvalidAddress> {
+    ) -> Result<Request<Bytes>, InstanceError> {
         let mut request = Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url));
@@ -109,7 +118,7 @@ impl Instance {
             request = request.header(AUTHORIZATION, bearer);
         }
         let body = body.unwrap_or_default();
-        request.body(body).map_err(|_| InvalidAddress)
+        request.body(body).map_err(|_| InstanceError::Url)
     }
 }
 
@@ -125,9 +134,9 @@ impl fmt::Debug for Instance {
 
 /// Encodes a name as one segment of a path. Clients resolve `.` and `..` as relative path segments
 /// even if they are escaped, so these are errors.
-fn segment(name: &str) -> Result<String, InvalidAddress> {
+fn segment(name: &str) -> Result<String, InstanceError> {
     match name {
-        "" | "." | ".." => Err(InvalidAddress),
+        "" | "." | ".." => Err(InstanceError::Workspace),
         name => Ok(escape_segment(name)),
     }
 }

@@ -85,13 +85,13 @@ mod tools;
 
 pub use crate::openai::FinishReason;
 pub use api_error::ApiError;
-pub use api_key::{ApiKey, InvalidKey};
+pub use api_key::ApiKey;
 pub use append::Append;
 pub use decoder::Decoder;
 pub use event::{Ending, Event, Output, Unknown};
 pub use failure::{Failure, SearchFailure};
 pub use history::History;
-pub use instance::{Instance, InvalidAddress};
+pub use instance::{Instance, InstanceError};
 pub use message::{Call, Message};
 pub use mount::Mount;
 pub use outcome::Outcome;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use copilot_wire::meilisearch::{ApiError, Failure, InvalidAddress};
+use copilot_wire::meilisearch::{ApiError, Failure, InstanceError};
 use copilot_wire::protocol::{AgentError, EventError, Notice};
 use reqwest::StatusCode;
 
@@ -25,7 +25,7 @@ pub enum UpstreamError {
     SearchForbidden,
     /// The name of the workspace cannot be part of an address.
     #[error(transparent)]
-    Address(#[from] InvalidAddress),
+    Address(#[from] InstanceError),
     /// A frame is not what the protocol says.
     #[error("the search engine's stream is not readable: {0}")]
     Garbage(#[from] EventError),
