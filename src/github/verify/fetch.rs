@@ -121,8 +121,7 @@ pub(super) async fn fetch<F: FetchKeys>(
         .map_err(|source| KeyError::new(KeyErrorKind::Transport).cause(source))?;
     match response.status() {
         StatusCode::OK => {
-            let keys = KeySet::from_json(response.body())
-                .map_err(|source| KeyError::new(KeyErrorKind::Document).cause(source))?;
+            let keys = KeySet::from_json(response.body())?;
             let keys = if current_only {
                 keys.current_only()
             } else {

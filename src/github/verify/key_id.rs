@@ -2,6 +2,8 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
+use super::{KeyError, KeyErrorKind};
+
 /// The identifier of a key: the value of the identifier header and of `key_identifier`.
 ///
 /// GitHub's identifiers are 64 lower-case hex digits. Other platforms with this protocol may
@@ -15,14 +17,14 @@ impl KeyId {
     ///
     /// # Errors
     ///
-    /// [`InvalidKeyId`] if the text is empty, longer than 256 bytes, or has characters other than
+    /// [`KeyErrorKind::Identifier`] if the text is empty, longer than 256 bytes, or has characters other than
     /// visible ASCII.
-    pub fn new(text: &str) -> Result<Self, InvalidKeyId> {
+    pub fn new(text: &str) -> Result<Self, KeyError> {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
         if visible && (1..=256).contains(&text.len()) {
             Ok(Self(text.into()))
         } else {
-            Err(InvalidKeyId)
+            Err(KeyError::new(KeyErrorKind::Identifier))
         }
     }
 
@@ -56,15 +58,9 @@ impl fmt::Debug for KeyId {
 }
 
 impl FromStr for KeyId {
-    type Err = InvalidKeyId;
+    type Err = KeyError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidKeyId> {
+    fn from_str(text: &str) -> Result<Self, KeyError> {
         Self::new(text)
     }
 }
-
-/// The error for a text that is not a valid [`KeyId`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("key identifier is not 1 to 256 visible ASCII characters")]
-#[non_exhaustive]
-pub struct InvalidKeyId;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::{KeyId, PublicKey, SignatureHeaders, VerifyErrorKind};
+use super::{KeyError, KeyErrorKind, KeyId, PublicKey, SignatureHeaders, VerifyErrorKind};
 
 /// A set of keys. Clones share the same list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,10 +20,10 @@ impl KeySet {
     ///
     /// # Errors
     ///
-    /// [`InvalidKeyDocument`] if the document is not a JSON object with an array `public_keys`.
-    pub fn from_json(document: &[u8]) -> Result<Self, InvalidKeyDocument> {
+    /// [`KeyErrorKind::Document`] if the document is not a JSON object with an array `public_keys`.
+    pub fn from_json(document: &[u8]) -> Result<Self, KeyError> {
         let document: Document<'_> =
-            serde_json::from_slice(document).map_err(|_| InvalidKeyDocument)?;
+            serde_json::from_slice(document).map_err(|_| KeyError::new(KeyErrorKind::Document))?;
         Ok(document
             .public_keys
             .into_iter()
@@ -86,12 +86,6 @@ impl FromIterator<PublicKey> for KeySet {
         Self(keys.into_iter().collect())
     }
 }
-
-/// The error for bytes that are not a key document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a document of public keys")]
-#[non_exhaustive]
-pub struct InvalidKeyDocument;
 
 #[derive(Deserialize)]
 struct Document<'a> {

@@ -44,7 +44,7 @@ impl<K: KeySource + ?Sized> KeySource for Box<K> {
     }
 }
 
-/// The reason why keys are not available.
+/// The reason why keys are not available, or cannot be read.
 ///
 /// `Display` and `Debug` print the kind only. The HTTP client's error is the
 /// [`source`](Error::source): its text is not controlled by this crate and should at most be
@@ -94,6 +94,9 @@ impl fmt::Display for KeyError {
             KeyErrorKind::Document => {
                 f.write_str("response of the key endpoint is not a key document")
             }
+            KeyErrorKind::Identifier => {
+                f.write_str("key identifier is not 1 to 256 visible ASCII characters")
+            }
         }
     }
 }
@@ -114,4 +117,6 @@ pub enum KeyErrorKind {
     Status(StatusCode),
     /// The response was not a key document.
     Document,
+    /// The text is not a valid [`KeyId`].
+    Identifier,
 }
