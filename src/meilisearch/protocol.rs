@@ -6,7 +6,7 @@ use http::{HeaderValue, Response};
 
 use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
 
-use super::{ApiError, ChatRequest, Decoder, Ending, Event, Failure, Output, Session};
+use super::{ApiError, ChatRequest, Decoder, Ending, Event, Failure, Output, Session, session};
 
 /// The protocol of Meilisearch chat.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ impl Protocol for Meilisearch {
     }
 
     fn session(request: &ChatRequest, env: &Env) -> Session {
-        Session::new(request, env)
+        session::session(request, env)
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {

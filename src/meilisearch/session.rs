@@ -1,296 +1,250 @@
-//! The state of one reply, and the writing of its chunks.
+//! One reply, as a stream of chunks.
 
-use crate::json::{Escape, Json, Wire, escape, write};
-use crate::protocol::{self, Citation, Env, Part, SendError, Session as _, TextFrame, markdown};
+use std::convert::Infallible;
 
-use super::{ChatRequest, Ending, Failure, FinishReason, Output, Provider, Tools};
+use serde::Serialize;
 
-/// The state of one reply.
-///
-/// In Meilisearch 1.50 every chunk has all keys, absent values are `null`, and the order of the
-/// keys is fixed. So a chunk of text is a head, the text and a tail; head and tail are written
-/// once.
+use crate::json::{Escape, Json, Wire, write};
+use crate::protocol::{self, Block, BlockSession, Blocks, Env, SendError, ToolCall, Writer};
+
+use super::{
+    Call, ChatRequest, Ending, Event, Failure, FinishReason, Output, Provider, Tools, Unknown,
+};
+
+/// The session of one reply.
+pub type Session = BlockSession<Reply>;
+
+/// One reply: the rounds of a model, which are read as one text.
 #[derive(Debug)]
-pub struct Session {
+pub struct Reply {
     env: Env,
     tools: Tools,
-    /// The frame around text.
-    frame: TextFrame,
-    /// The start of a chunk, up to the delta's content.
-    head: Vec<u8>,
-    /// The end of a chunk, after the choice.
-    tail: Vec<u8>,
-    /// The number of bytes of the end that are before the provider's statements.
-    tail_start: usize,
-    /// Citations to list at the end of the answer.
-    citations: Vec<Citation>,
-    /// Set once the current round has started.
-    opened: bool,
-    /// Set once the finish reason or a terminal error has been written.
-    ended: bool,
+    /// The id of the chunks of this round.
+    round: String,
+    created: u64,
+    /// The server repeats the model of the provider; here the request's is the only one known.
+    model: String,
+    provider: Provider,
+    /// Set once the finish reason has been written.
+    has_reason: bool,
 }
 
-const DONE: &[u8] = b"data: [DONE]\n\n";
-const OPENING: &[u8] = br#""","function_call":null,"tool_calls":null,"role":"assistant","refusal":null},"finish_reason":null,"logprobs":null}]"#;
-const AFTER_CONTENT: &[u8] = br#"","function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":null,"logprobs":null}]"#;
-const BEFORE_REFUSAL: &[u8] =
-    br#"null,"function_call":null,"tool_calls":null,"role":null,"refusal":""#;
-const AFTER_REFUSAL: &[u8] = br#""},"finish_reason":null,"logprobs":null}]"#;
-const BEFORE_FINISH: &[u8] =
-    br#"null,"function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":""#;
-const BEFORE_LOGPROBS: &[u8] = br#"null,"function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":null,"logprobs":"#;
-const AFTER_FINISH: &[u8] = br#"","logprobs":null}]"#;
-const BEFORE_CALL: &[u8] = br#"null,"function_call":null,"tool_calls":[{"index":0,"id":""#;
-const BEFORE_NAME: &[u8] = br#"","type":"function","function":{"name":""#;
-const BEFORE_ARGUMENTS: &[u8] = br#"","arguments":""#;
-const AFTER_CALL: &[u8] =
-    br#""}}],"role":"assistant","refusal":null},"finish_reason":null,"logprobs":null}]"#;
+/// The place that a reply is written to.
+type To<'a> = Writer<'a, Reply>;
 
-impl Session {
-    pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
-        let mut tail = format!(r#","created":{},"model":""#, env.unix_time()).into_bytes();
-        // The server repeats the model of the provider; here the request's is the only one known.
-        escape(&request.model, Escape::Json, &mut tail);
-        tail.extend_from_slice(b"\"");
-        let tail_start = tail.len();
-        end_tail(&Provider::default(), &mut tail);
-        let head = head(env);
-        Self {
-            env: env.clone(),
-            tools: request.tools,
-            frame: frame(&head, &tail),
-            head,
-            tail,
-            tail_start,
-            citations: Vec::new(),
-            opened: false,
-            ended: false,
+pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
+    BlockSession::new(Reply {
+        env: env.clone(),
+        tools: request.tools,
+        round: round(env),
+        created: env.unix_time(),
+        model: request.model.clone(),
+        provider: Provider::default(),
+        has_reason: false,
+    })
+}
+
+fn round(env: &Env) -> String {
+    format!("chatcmpl-{}", env.uuid())
+}
+
+/// A chunk as Meilisearch 1.50 writes it: every chunk has all keys, absent values are `null`, and the order of the
+/// keys is fixed.
+#[derive(Serialize)]
+struct Chunk<'a> {
+    id: &'a str,
+    choices: [Choice<'a>; 1],
+    created: u64,
+    model: &'a str,
+    service_tier: Option<&'a str>,
+    system_fingerprint: Option<&'a str>,
+    object: &'static str,
+    usage: (),
+}
+
+#[derive(Default, Serialize)]
+struct Choice<'a> {
+    index: u32,
+    delta: Delta<'a>,
+    finish_reason: Option<&'a str>,
+    logprobs: Option<&'a Json>,
+}
+
+#[derive(Default, Serialize)]
+struct Delta<'a> {
+    content: Option<&'a str>,
+    function_call: (),
+    tool_calls: Option<[Notification<'a>; 1]>,
+    role: Option<&'static str>,
+    refusal: Option<&'a str>,
+}
+
+/// A call: complete, at index 0 and with a unique id.
+#[derive(Serialize)]
+struct Notification<'a> {
+    index: u32,
+    id: String,
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+impl Blocks for Reply {
+    type Output = Output;
+    type Ending = Ending;
+    type Event = Event;
+    type Document = Infallible;
+
+    const ESCAPE: Escape = Escape::Json;
+    const NOT_OFFERED: &'static str = "calls";
+
+    fn write(&self, event: &Event, out: &mut Vec<u8>) {
+        let mut choice = Choice::default();
+        match event {
+            Event::Text(text) => choice.delta.content = Some(text),
+            Event::Refusal(text) => choice.delta.refusal = Some(text),
+            Event::RoundBreak => {
+                (choice.delta.content, choice.delta.role) = (Some(""), Some("assistant"));
+            }
+            Event::Logprobs(logprobs) => choice.logprobs = Some(logprobs),
+            Event::Finish(reason) => choice.finish_reason = Some(reason.as_str()),
+            Event::Unknown(Unknown::Call(call)) => {
+                choice.delta.role = Some("assistant");
+                choice.delta.tool_calls = Some([Notification {
+                    index: 0,
+                    id: self.id(&call.id),
+                    r#type: "function",
+                    function: Function {
+                        name: &call.name,
+                        arguments: &call.arguments,
+                    },
+                }]);
+            }
+            Event::Error(failure) => return failure.write(&self.id(&failure.event_id), out),
+            Event::Done => return out.extend_from_slice(b"data: [DONE]\n\n"),
+            // Notifications are written as calls, and the provider's statements with every chunk.
+            _ => return,
         }
+        out.extend_from_slice(b"data: ");
+        let chunk = Chunk {
+            id: &self.round,
+            choices: [choice],
+            created: self.created,
+            model: &self.model,
+            service_tier: self.provider.service_tier.as_deref(),
+            system_fingerprint: self.provider.system_fingerprint.as_deref(),
+            object: "chat.completion.chunk",
+            usage: (),
+        };
+        // Serializing strings and raw values cannot fail.
+        let _ = write(&chunk, Escape::Json, out);
+        out.extend_from_slice(b"\n\n");
     }
 
-    fn refusal(&mut self, text: &str, out: &mut Vec<u8>) {
-        self.open(out);
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(BEFORE_REFUSAL);
-        escape(text, Escape::Json, out);
-        out.extend_from_slice(AFTER_REFUSAL);
-        out.extend_from_slice(&self.tail);
+    /// Opens a round with a chunk that has the role.
+    fn begin(&mut self, to: &mut To<'_>) {
+        to.event(self, Event::RoundBreak);
     }
 
+    fn piece(&self, _: Block, text: String) -> Event {
+        Event::Text(text)
+    }
+
+    fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
+        match output {
+            Output::Text(text) => to.text(self, text),
+            Output::Refusal(text) => to.event(self, Event::Refusal(text.clone())),
+            Output::Progress(it) => self.notify(Tools::PROGRESS, &it.id, &it.to_raw(), to),
+            Output::Append(it) => self.notify(Tools::APPEND, &it.id, it.message.json(), to),
+            Output::Sources(it) => self.notify(Tools::SOURCES, &it.id, &it.to_raw(), to),
+            Output::SearchFailure(failure) => to.event(self, Event::Error(failure.clone().into())),
+            // Other ids of chunks, and an opening chunk.
+            Output::RoundBreak => {
+                to.close(self);
+                self.round = round(&self.env);
+                to.event(self, Event::RoundBreak);
+            }
+            Output::Provider(provider) => {
+                to.close(self);
+                self.provider = provider.clone();
+            }
+            Output::Logprobs(logprobs) => to.event(self, Event::Logprobs(logprobs.clone())),
+            Output::Call(call) => to.event(self, Event::Unknown(Unknown::Call(call.clone()))),
+        }
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
+        match ending {
+            Ending::Finish(reason) => self.finish(reason.clone(), to),
+            Ending::Failure(failure) => {
+                let mut failure = failure.clone();
+                if !failure.is_terminal() {
+                    // Clients go on after a failed search, and would wait for an answer that does not come.
+                    failure.kind = "server_error".into();
+                }
+                self.fail_with(failure, to);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes nothing: a Meilisearch server drops reasoning. There is nothing for steps either, because a progress
+    /// notification must name a search, and for usage.
+    fn reasoning(&mut self, _: &str, _: &mut To<'_>) {}
+
+    fn calls(&mut self, _: &[ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
+        Err(SendError::Unsupported(Self::NOT_OFFERED))
+    }
+
+    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+        if !self.has_reason {
+            self.finish(FinishReason::Stop, to);
+        }
+        Ok(())
+    }
+
+    fn fail(&mut self, failure: &protocol::Failure<'_>, to: &mut To<'_>) {
+        self.fail_with(Failure::new("server_error", failure.message), to);
+    }
+
+    fn trail(&mut self, to: &mut To<'_>) {
+        to.event(self, Event::Done);
+    }
+}
+
+impl Reply {
     /// Writes a notification, unless the request did not switch it on.
-    fn notify(&mut self, tool: Tools, id: &str, arguments: &Json, out: &mut Vec<u8>) {
+    fn notify(&self, tool: Tools, id: &str, arguments: &Json, to: &mut To<'_>) {
         if self.tools.contains(tool) {
             // One tool, so one name.
             let name = tool.names().next().unwrap_or_default();
-            self.call(id, name, arguments.text(), out);
+            let call = Call::new(id, name, arguments.text());
+            to.event(self, Event::Unknown(Unknown::Call(call)));
         }
     }
 
-    /// Writes one chunk with one complete call at index 0 and a unique id.
-    fn call(&mut self, id: &str, name: &str, arguments: &str, out: &mut Vec<u8>) {
-        self.open(out);
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(BEFORE_CALL);
-        self.id(id, out);
-        out.extend_from_slice(BEFORE_NAME);
-        escape(name, Escape::Json, out);
-        out.extend_from_slice(BEFORE_ARGUMENTS);
-        escape(arguments, Escape::Json, out);
-        out.extend_from_slice(AFTER_CALL);
-        out.extend_from_slice(&self.tail);
+    fn finish(&mut self, reason: FinishReason, to: &mut To<'_>) {
+        to.sources(self);
+        to.event(self, Event::Finish(reason));
+        self.has_reason = true;
     }
 
-    fn logprobs(&mut self, logprobs: &Json, out: &mut Vec<u8>) {
-        self.open(out);
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(BEFORE_LOGPROBS);
-        let _ = write(logprobs, Escape::Json, out);
-        out.extend_from_slice(b"}]");
-        out.extend_from_slice(&self.tail);
+    fn fail_with(&self, failure: Failure, to: &mut To<'_>) {
+        to.fail();
+        to.event(self, Event::Error(failure));
     }
 
-    fn provider(&mut self, provider: &Provider) {
-        self.tail.truncate(self.tail_start);
-        end_tail(provider, &mut self.tail);
-        self.frame = frame(&self.head, &self.tail);
-    }
-
-    fn id(&self, id: &str, out: &mut Vec<u8>) {
-        if id.is_empty() {
-            out.extend_from_slice(self.env.uuid().as_bytes());
-        } else {
-            escape(id, Escape::Json, out);
+    /// Returns an id, or a random one in place of an empty one.
+    fn id(&self, id: &str) -> String {
+        match id {
+            "" => self.env.uuid(),
+            id => id.to_owned(),
         }
     }
-
-    /// Writes an error. After a terminal one no part of the answer may follow.
-    fn error(&mut self, failure: &Failure, out: &mut Vec<u8>) {
-        if !failure.is_terminal() {
-            // A search belongs to a round, so the round must be open.
-            self.open(out);
-        }
-        if failure.event_id.is_empty() {
-            failure.write(&self.env.uuid(), out);
-        } else {
-            failure.write(&failure.event_id, out);
-        }
-        self.ended |= failure.is_terminal();
-    }
-
-    /// Starts a new round: other chunk ids, and an opening chunk.
-    fn round_break(&mut self, out: &mut Vec<u8>) {
-        // A round without any chunk would not be visible, so the current one is opened first.
-        self.open(out);
-        self.head = head(&self.env);
-        self.frame = frame(&self.head, &self.tail);
-        self.opened = false;
-        self.open(out);
-    }
-
-    /// Writes the citations as text, once. A sources notification would need the id of a search.
-    fn sources_text(&mut self, out: &mut Vec<u8>) {
-        let citations = std::mem::take(&mut self.citations);
-        self.write_text(&markdown::sources(&citations), out);
-    }
-
-    /// Writes text. Empty text is skipped, because no client needs it.
-    fn write_text(&mut self, text: &str, out: &mut Vec<u8>) {
-        if !text.is_empty() {
-            self.open(out);
-            self.frame.write(text, out);
-        }
-    }
-
-    /// Writes the end of the answer.
-    fn end(&mut self, reason: &FinishReason, out: &mut Vec<u8>) {
-        self.sources_text(out);
-        self.open(out);
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(BEFORE_FINISH);
-        escape(reason.as_str(), Escape::Json, out);
-        out.extend_from_slice(AFTER_FINISH);
-        out.extend_from_slice(&self.tail);
-        self.ended = true;
-    }
-}
-
-impl protocol::Session for Session {
-    type Output = Output;
-    type Ending = Ending;
-
-    /// Opens a round with a chunk that has the role.
-    fn open(&mut self, out: &mut Vec<u8>) {
-        if !self.opened {
-            self.opened = true;
-            out.extend_from_slice(&self.head);
-            out.extend_from_slice(OPENING);
-            out.extend_from_slice(&self.tail);
-        }
-    }
-
-    fn text_frame(&self) -> Option<TextFrame> {
-        // Before the opening chunk text must take the slow path, which writes it.
-        self.opened.then(|| self.frame.clone())
-    }
-
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.write_text(text, out);
-        Ok(())
-    }
-
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match part {
-            Part::Cite(citation) => self.citations.push(citation.clone()),
-            Part::Table(table) => self.write_text(&table.to_markdown(), out),
-            Part::Chart(chart) => self.write_text(&chart.to_markdown(), out),
-            // An error frame would abort OpenAI's clients, on which most clients are built. So this
-            // is text.
-            Part::Error(notice) => self.write_text(&notice.to_markdown(), out),
-            Part::Confirm(confirmation) => {
-                let text = confirmation.to_text()?;
-                // The question must be the last text.
-                self.sources_text(out);
-                self.write_text(&text, out);
-            }
-            Part::Calls(_) => return Err(SendError::Unsupported("calls")),
-            // A progress notification must name a search, so there is none for other steps.
-            Part::Status(_) | Part::ToolRun(_) => {}
-            // A Meilisearch server drops both.
-            Part::Reasoning(_) | Part::Usage(_) => {}
-        }
-        Ok(())
-    }
-
-    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match output {
-            Output::Text(text) => self.write_text(text, out),
-            Output::Refusal(text) => self.refusal(text, out),
-            Output::Progress(it) => self.notify(Tools::PROGRESS, &it.id, &it.to_raw(), out),
-            Output::Append(it) => self.notify(Tools::APPEND, &it.id, it.message.json(), out),
-            Output::Sources(it) => self.notify(Tools::SOURCES, &it.id, &it.to_raw(), out),
-            Output::SearchFailure(failure) => self.error(&failure.clone().into(), out),
-            Output::RoundBreak => self.round_break(out),
-            Output::Provider(provider) => self.provider(provider),
-            Output::Logprobs(logprobs) => self.logprobs(logprobs, out),
-            Output::Call(call) => self.call(&call.id, &call.name, &call.arguments, out),
-        }
-        Ok(())
-    }
-
-    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match ending {
-            Ending::Finish(reason) => self.end(reason, out),
-            Ending::Failure(failure) if failure.is_terminal() => self.error(failure, out),
-            // Clients go on after a failed search, and would wait for an answer that does not come.
-            Ending::Failure(failure) => {
-                let mut failure = failure.clone();
-                failure.kind = "server_error".into();
-                self.error(&failure, out);
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        if !self.ended {
-            self.end(&FinishReason::Stop, out);
-        }
-        out.extend_from_slice(DONE);
-    }
-
-    fn fail(&mut self, failure: &protocol::Failure<'_>, out: &mut Vec<u8>) {
-        self.error(&Failure::new("server_error", failure.message), out);
-        out.extend_from_slice(DONE);
-    }
-}
-
-fn frame(head: &[u8], tail: &[u8]) -> TextFrame {
-    TextFrame::new(
-        [head, b"\""].concat(),
-        [AFTER_CONTENT, tail].concat(),
-        Escape::Json,
-    )
-}
-
-/// Writes the end of a chunk from the provider's statements on.
-fn end_tail(provider: &Provider, out: &mut Vec<u8>) {
-    let statements = [
-        ("service_tier", &provider.service_tier),
-        ("system_fingerprint", &provider.system_fingerprint),
-    ];
-    for (name, statement) in statements {
-        out.extend_from_slice(format!(r#","{name}":"#).as_bytes());
-        // Serializing text cannot fail.
-        let _ = write(statement, Escape::Json, out);
-    }
-    out.extend_from_slice(br#","object":"chat.completion.chunk","usage":null}"#);
-    out.extend_from_slice(b"\n\n");
-}
-
-fn head(env: &Env) -> Vec<u8> {
-    format!(
-        r#"data: {{"id":"chatcmpl-{}","choices":[{{"index":0,"delta":{{"content":"#,
-        env.uuid()
-    )
-    .into_bytes()
 }
