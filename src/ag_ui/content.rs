@@ -1,95 +1,24 @@
 //! The content of a message: text or parts.
 
 use std::borrow::Cow;
-use std::fmt;
 
-use crate::json::wire::json_api;
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
-use crate::protocol::redacted::Size;
-use crate::protocol::{Attachment, AttachmentContent};
+use crate::json::{Json, Members, Wire};
+use crate::protocol::{self, Attachment, AttachmentContent, ContentPart};
 
-/// The content of a message.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Content {
-    /// Plain text.
-    Text(String),
-    /// Texts and files in a row.
-    Parts(List<Part>),
-}
+/// The content of a message. The type is [`protocol::Content`].
+pub type Content = protocol::Content<Part>;
 
 impl Content {
-    /// Returns the text; that of parts is joined with line breaks.
-    #[must_use]
-    pub fn text(&self) -> Cow<'_, str> {
-        let parts = match self {
-            Self::Text(text) => return Cow::Borrowed(text),
-            Self::Parts(parts) => parts,
-        };
-        let mut texts = parts.iter().filter_map(Part::text);
-        let first = Cow::Borrowed(texts.next().unwrap_or_default());
-        texts.fold(first, |mut all, text| {
-            all.to_mut().push('\n');
-            all.to_mut().push_str(text);
-            all
-        })
-    }
-
     /// Returns the files.
     pub fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
-        let parts = match self {
-            Self::Text(_) => &[],
-            Self::Parts(parts) => &**parts,
-        };
-        parts.iter().filter_map(Part::attachment)
+        self.parts().iter().filter_map(Part::attachment)
     }
 }
 
-json_api!(Content);
-
-impl Default for Content {
-    fn default() -> Self {
-        Self::Text(String::new())
-    }
-}
-
-impl Wire for Content {
-    const EXPECTED: &'static str = "text or a list of parts";
-
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if reader.is(Kind::Array) {
-            return Ok(List::read_from(reader)?.map(Self::Parts));
-        }
-        Ok(String::read_from(reader)?.map(Self::Text))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::Text(text) => to.str(text),
-            Self::Parts(parts) => parts.write_to(to),
-        }
-    }
-
-    fn drop_odd(&mut self) {
-        if let Self::Parts(parts) = self {
-            parts.drop_odd();
-        }
-    }
-}
-
-/// Shows the length of the content, never the content.
-impl fmt::Debug for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
-            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
-        }
-    }
-}
-
-impl<T: Into<String>> From<T> for Content {
-    fn from(text: T) -> Self {
-        Self::Text(text.into())
+impl ContentPart for Part {
+    fn said(&self) -> Option<Cow<'_, str>> {
+        let text = self.text.as_deref().filter(|_| self.kind == "text");
+        text.map(Cow::Borrowed)
     }
 }
 
@@ -143,10 +72,6 @@ pub struct Source {
 }
 
 impl Part {
-    fn text(&self) -> Option<&str> {
-        self.text.as_deref().filter(|_| self.kind == "text")
-    }
-
     fn attachment(&self) -> Option<Attachment<'_>> {
         let (file, media_type) = match (self.kind.as_str(), &self.source) {
             ("image" | "audio" | "video" | "document", Some(source)) => {

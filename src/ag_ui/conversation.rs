@@ -1,5 +1,6 @@
 //! The request as a conversation.
 
+use super::Content;
 use super::request::{Message, ResumeStatus, RunAgentInput};
 use crate::protocol::{
     self, Answer, Call, Conversation, Document, HistoryItem, Role, Tool, ToolResult,
@@ -51,8 +52,7 @@ fn role(message: &Message) -> Option<Role> {
 }
 
 fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
-    let content = message.content.as_ref();
-    let text = content.map(|content| content.text()).unwrap_or_default();
+    let text = message.content.text();
     let role = role(message);
     let said = match role {
         None => None,
@@ -75,10 +75,8 @@ fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
         Some(Role::Assistant) if text.is_empty() => None,
         Some(role) => Some(HistoryItem::Message(protocol::Message::new(role, text))),
     };
-    let content = content.filter(|_| role.is_some());
-    let attachments = content
-        .into_iter()
-        .flat_map(|content| content.attachments());
+    let content = Some(&message.content).filter(|_| role.is_some());
+    let attachments = content.into_iter().flat_map(Content::attachments);
     let calls = message.tool_calls.iter().filter(move |_| role.is_some());
     let calls = calls.map(|call| {
         let function = &call.function;

@@ -109,7 +109,7 @@ pub struct Message {
     pub role: String,
     /// The content; for a tool the result of the call.
     #[wire(set = "Sets the content.")]
-    pub content: Option<Content>,
+    pub content: Content,
     /// The name of who speaks.
     pub name: Option<String>,
     /// The calls that the assistant made.

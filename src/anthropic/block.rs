@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::content::join;
-use crate::json::wire::json_api;
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire, WriteError};
+use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::protocol::ToolCall;
+use crate::protocol::content::join;
 
 /// A block of content.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(tag = "type", expected = "a content block")]
 pub enum ContentBlock {
     /// `text`: a text.
     Text(TextBlock),
@@ -22,48 +22,15 @@ pub enum ContentBlock {
     /// `tool_result`: the result of a call.
     ToolResult(ToolResultBlock),
     /// A block of any other type, such as `image` or `document`.
+    #[wire(other)]
     Other(Json),
 }
-
-json_api!(ContentBlock);
 
 impl ContentBlock {
     /// Creates a text block.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextBlock::new(text))
-    }
-}
-
-impl Wire for ContentBlock {
-    const EXPECTED: &'static str = "a content block";
-
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if !reader.is(Kind::Object) {
-            return Ok(None);
-        }
-        let json = reader.value()?;
-        let kind = json.get("type");
-        let kind = kind.as_ref().and_then(Json::string);
-        let block = match kind.as_deref() {
-            Some("text") => TextBlock::from_raw(&json).map(Self::Text),
-            Some("thinking") => ThinkingBlock::from_raw(&json).map(Self::Thinking),
-            Some("tool_use") => ToolUseBlock::from_raw(&json).map(Self::ToolUse),
-            Some("tool_result") => ToolResultBlock::from_raw(&json).map(Self::ToolResult),
-            _ => None,
-        };
-        // A known type with invalid members is retained like an unknown one.
-        Ok(Some(block.unwrap_or(Self::Other(json))))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::Text(block) => block.write_to(to),
-            Self::Thinking(block) => block.write_to(to),
-            Self::ToolUse(block) => block.write_to(to),
-            Self::ToolResult(block) => block.write_to(to),
-            Self::Other(json) => to.raw(json),
-        }
     }
 }
 
@@ -211,20 +178,3 @@ impl ToolResultBlock {
         }))
     }
 }
-
-macro_rules! from_block {
-    ($($block:ident => $variant:ident),*) => {$(
-        impl From<$block> for ContentBlock {
-            fn from(block: $block) -> Self {
-                Self::$variant(block)
-            }
-        }
-    )*};
-}
-
-from_block!(
-    TextBlock => Text,
-    ThinkingBlock => Thinking,
-    ToolUseBlock => ToolUse,
-    ToolResultBlock => ToolResult
-);

@@ -112,7 +112,7 @@ impl MessagesRequest {
         };
         let content = |content: &Content| match content {
             Content::Text(text) => (text.len(), 0),
-            content => content.blocks().iter().map(block).fold((0, 0), add),
+            content => content.parts().iter().map(block).fold((0, 0), add),
         };
         let messages = self
             .messages
@@ -187,7 +187,7 @@ impl MessageParam {
 
     /// Returns the calls in the message.
     pub fn calls(&self) -> impl Iterator<Item = &ToolUseBlock> {
-        let blocks = self.content.blocks().iter();
+        let blocks = self.content.parts().iter();
         blocks.filter_map(|block| match block {
             ContentBlock::ToolUse(call) => Some(call),
             _ => None,

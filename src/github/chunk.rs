@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use super::confirmation::Confirmation;
 use super::copilot_error::CopilotError;
 use super::reference::Reference;
-use crate::json::wire::json_api;
 use crate::json::{Escape, Json, JsonError, Kind, List, Reader, ValueWriter, Wire};
 use crate::protocol::EventError;
 
@@ -16,8 +15,6 @@ use crate::protocol::EventError;
 /// on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk(Json);
-
-json_api!(Chunk);
 
 impl Wire for Chunk {
     const ESCAPE: Escape = Escape::Json;

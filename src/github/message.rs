@@ -5,9 +5,10 @@ use std::fmt;
 
 use super::answer::Answer;
 use super::reference::Reference;
-use crate::json::wire::{json_api, present};
-use crate::json::{Escape, Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
+use crate::json::wire::present;
+use crate::json::{Json, List, Members, Wire};
 use crate::protocol::redacted::{Cut, Size};
+use crate::protocol::{self, ContentPart};
 
 /// A message of a request, with the members of recorded requests, GitHub's SDK, VS Code and
 /// `gh debug-cli`.
@@ -21,7 +22,7 @@ pub struct Message {
     #[wire(read = present)]
     pub name: Option<String>,
     /// The content.
-    pub content: Option<Content>,
+    pub content: Content,
     /// The references. On a user message they are context; on an assistant message they are those
     /// that the agent sent in that turn.
     #[wire(name = "copilot_references")]
@@ -34,70 +35,14 @@ pub struct Message {
     pub unknown: Members,
 }
 
-/// The content of a message.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Content {
-    /// Text.
-    Text(String),
-    /// OpenAI's array of parts. No recorded request of the platform has one.
-    Parts(Json),
-}
+/// The content of a message: a text, or OpenAI's array of parts, which no recorded request of the platform has. The
+/// type is [`protocol::Content`].
+pub type Content = protocol::Content<Json>;
 
-impl Content {
-    /// Returns the text: for an array, the `text` of its parts, joined.
-    #[must_use]
-    pub fn text(&self) -> Cow<'_, str> {
-        match self {
-            Self::Text(text) => Cow::Borrowed(text),
-            Self::Parts(parts) => {
-                let text = |part: Json| Some(part.get("text")?.string()?.into_owned());
-                Cow::Owned(parts.elements().filter_map(text).collect())
-            }
-        }
-    }
-}
-
-json_api!(Content);
-
-impl Wire for Content {
-    const ESCAPE: Escape = Escape::Json;
-    const EXPECTED: &'static str = "a text or parts";
-
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if reader.is(Kind::Array) {
-            return Ok(Some(Self::Parts(reader.value()?)));
-        }
-        Ok(String::read_from(reader)?.map(Self::Text))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::Text(text) => to.str(text),
-            Self::Parts(parts) => to.raw(parts),
-        }
-    }
-}
-
-impl From<String> for Content {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<&str> for Content {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-/// Prints only the length of the content, which may contain secrets.
-impl fmt::Debug for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => write!(f, "Text({:?})", Size::of(text)),
-            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
-        }
+impl ContentPart for Json {
+    /// Returns the member `text`.
+    fn said(&self) -> Option<Cow<'_, str>> {
+        Some(Cow::Owned(self.get("text")?.string()?.into_owned()))
     }
 }
 
@@ -130,7 +75,7 @@ impl Message {
     pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
             role: role.into(),
-            content: Some(content.into()),
+            content: content.into(),
             ..Self::default()
         }
     }
@@ -138,9 +83,7 @@ impl Message {
     /// Returns the text; empty if there is none.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
-        self.content
-            .as_ref()
-            .map_or(Cow::Borrowed(""), Content::text)
+        self.content.text()
     }
 
     /// Returns `true` if this is the context message of github.com: its name is `_session`. Its

@@ -104,7 +104,7 @@ impl ChatRequest {
             .rev()
             .find(|message| message.is_session())?;
         match &session.content {
-            Some(super::message::Content::Text(text)) => Some(SessionInfo::parse(text)),
+            super::message::Content::Text(text) => Some(SessionInfo::parse(text)),
             _ => Some(SessionInfo::default()),
         }
     }

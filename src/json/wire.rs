@@ -350,8 +350,6 @@ macro_rules! __json_api {
     };
 }
 
-pub(crate) use __json_api as json_api;
-
 impl Wire for String {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         Ok(reader.string()?.map(Cow::into_owned))

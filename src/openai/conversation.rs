@@ -111,11 +111,7 @@ fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {
 
 /// Returns the images, files and sounds among the parts of a message.
 fn attachments(content: &Content) -> impl Iterator<Item = Attachment<'_>> {
-    let parts = match content {
-        Content::Parts(parts) => parts.as_slice(),
-        _ => &[],
-    };
-    parts.iter().filter_map(|part| {
+    content.parts().iter().filter_map(|part| {
         let kind = part.kind()?;
         let value = part.json().get(&kind)?;
         let member = |name: &str| Some(value.get(name)?.string()?.into_owned());

@@ -3,8 +3,8 @@
 use std::mem;
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
-use crate::json::Json;
 use crate::json::wire::raw_object;
+use crate::json::{Json, List};
 use crate::protocol::{
     AnswerFormat, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
     ToolResult,
@@ -192,8 +192,8 @@ impl Messages {
                 let mut parts = match mem::take(&mut last.content) {
                     Content::Parts(parts) => parts,
                     // Nothing to keep: a part for it would be empty.
-                    Content::Text(text) if text.is_empty() => Vec::new(),
-                    content => vec![Part::new(&content.text())],
+                    Content::Text(text) if text.is_empty() => List::new(),
+                    content => vec![Part::new(&content.text())].into(),
                 };
                 parts.push(part);
                 last.content = Content::Parts(parts);

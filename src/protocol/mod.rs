@@ -21,6 +21,7 @@
 mod block_session;
 mod capabilities;
 pub(crate) mod consent;
+pub(crate) mod content;
 mod conversation;
 #[allow(dead_code, reason = "for the protocols that send parts as data")]
 mod data;
@@ -50,6 +51,7 @@ pub use crate::sse::TooLarge;
 pub use block_session::{Block, BlockSession, Blocks, Document as AnswerDocument, Writer};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
+pub use content::{Content, ContentPart};
 pub(crate) use conversation::LONGEST_NAME;
 pub use conversation::{
     AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,

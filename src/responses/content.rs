@@ -3,106 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::json::wire::json_api;
-use crate::json::{Json, JsonError, List, Members, Reader, ValueWriter, Wire};
+use crate::json::{Json, List, Members, Wire};
+use crate::protocol;
 use crate::protocol::redacted::Size;
 
-/// The content of a message, or the output of a call.
-#[derive(Clone, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Content {
-    /// Plain text.
-    Text(String),
-    /// A list of texts, images and files.
-    Parts(List<ContentPart>),
-    /// No content.
-    #[default]
-    Null,
-}
-
-impl Content {
-    /// Returns the text. The texts of parts are joined with line breaks; other parts are skipped.
-    #[must_use]
-    pub fn text(&self) -> Cow<'_, str> {
-        let parts = match self {
-            Self::Text(text) => return Cow::Borrowed(text),
-            Self::Parts(parts) => parts,
-            Self::Null => return Cow::Borrowed(""),
-        };
-        let mut texts = parts.iter().filter_map(ContentPart::said);
-        let mut all = Cow::Borrowed(texts.next().unwrap_or_default());
-        for text in texts {
-            let all = all.to_mut();
-            all.push('\n');
-            all.push_str(text);
-        }
-        all
-    }
-
-    /// Returns the parts; none if the content is plain text.
-    #[must_use]
-    pub fn parts(&self) -> &[ContentPart] {
-        match self {
-            Self::Parts(parts) => parts,
-            _ => &[],
-        }
-    }
-}
-
-json_api!(Content);
-
-impl Wire for Content {
-    const EXPECTED: &'static str = "content";
-
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if let Some(text) = reader.string()? {
-            return Ok(Some(Self::Text(text.into_owned())));
-        }
-        Ok(List::read_from(reader)?.map(Self::Parts))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::Text(text) => to.str(text),
-            Self::Parts(parts) => parts.write_to(to),
-            // A value that is not written becomes `null`.
-            Self::Null => {}
-        }
-    }
-
-    fn is_absent(&self) -> bool {
-        matches!(self, Self::Null)
-    }
-}
-
-/// Prints only the length of a text.
-impl fmt::Debug for Content {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
-            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
-            Self::Null => f.write_str("Null"),
-        }
-    }
-}
-
-impl From<&str> for Content {
-    fn from(text: &str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Content {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<Vec<ContentPart>> for Content {
-    fn from(parts: Vec<ContentPart>) -> Self {
-        Self::Parts(parts.into())
-    }
-}
+/// The content of a message, or the output of a call. The type is [`protocol::Content`].
+pub type Content = protocol::Content<ContentPart>;
 
 /// A part of a message, of a call's output or of a reasoning summary.
 ///
@@ -166,6 +72,12 @@ impl ContentPart {
     #[must_use]
     pub fn said(&self) -> Option<&str> {
         self.text.as_deref().or(self.refusal.as_deref())
+    }
+}
+
+impl protocol::ContentPart for ContentPart {
+    fn said(&self) -> Option<Cow<'_, str>> {
+        Self::said(self).map(Cow::Borrowed)
     }
 }
 

@@ -35,14 +35,14 @@ impl Conversation for ResponsesRequest {
         let system = system.filter(|text| !text.is_empty());
         let text = match &self.input {
             Input::Text(text) => Some(text.as_str()),
-            Input::Items(_) => None,
+            _ => None,
         };
         let message = |role, text| HistoryItem::Message(Message::new(role, text));
         system
             .map(|text| message(Role::System, text))
             .into_iter()
             .chain(text.map(|text| message(Role::User, text)))
-            .chain(self.input.items().iter().flat_map(items))
+            .chain(self.input.parts().iter().flat_map(items))
     }
 
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
@@ -65,7 +65,7 @@ impl Conversation for ResponsesRequest {
             let value = turn.as_ref().and_then(|turn| turn.get(name));
             value.is_some_and(|value| value.string().as_deref() == Some(expected))
         };
-        let last = self.input.items().last();
+        let last = self.input.parts().last();
         let is_triggered = last.is_some_and(|item| item.kind == "compaction_trigger");
         if is("request_kind", "compaction") || is_triggered {
             Purpose::Compaction

@@ -1,17 +1,14 @@
 //! The request for a response.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 
 use super::{Item, Tool};
-use crate::json::wire::json_api;
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire, WriteError};
-use crate::protocol::Refusal;
-use crate::protocol::redacted::Size;
+use crate::json::{Json, Kind, List, Members, Wire, WriteError};
+use crate::protocol::{self, ContentPart, Refusal};
 
 /// A request for a response, for clients and servers.
 ///
@@ -102,14 +99,14 @@ impl ResponsesRequest {
                 .at("previous_response_id")
                 .code("previous_response_not_found"));
         }
-        let mut items = request.input.items().iter();
+        let mut items = request.input.parts().iter();
         // Only a server that stores items can follow a reference. Skipping it would lose a part of
         // the conversation.
         if let Some(at) = items.position(|item| item.kind == "item_reference") {
             let refusal = refuse("items are not stored: send the item itself");
             return Err(refusal.at(format!("input[{at}]")));
         }
-        if request.input.is_empty() {
+        if !matches!(request.input, Input::Text(_)) && request.input.parts().is_empty() {
             let refusal = refuse("must be a text or an array with at least one item");
             return Err(refusal.at("input"));
         }
@@ -155,95 +152,26 @@ impl ResponsesRequest {
     }
 }
 
-/// The conversation in a request: one text of the user, or items.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Input {
-    /// One message of the user.
-    Text(String),
-    /// Items, oldest first.
-    Items(List<Item>),
-}
+/// The conversation in a request: one message of the user, or items, oldest first. The type is
+/// [`protocol::Content`].
+pub type Input = protocol::Content<Item>;
 
 impl Input {
-    /// Returns the items; none if the input is one text.
-    #[must_use]
-    pub fn items(&self) -> &[Item] {
-        match self {
-            Self::Text(_) => &[],
-            Self::Items(items) => items,
-        }
-    }
-
-    /// Adds an item. A text becomes a message first.
+    /// Adds an item. Anything else than items becomes a message first.
     pub fn push(&mut self, item: Item) {
         match self {
-            Self::Items(items) => items.push(item),
+            Self::Parts(items) => items.push(item),
             Self::Text(text) => {
                 let text = Item::user(std::mem::take(text));
-                *self = Self::Items(vec![text, item].into());
+                *self = vec![text, item].into();
             }
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        match self {
-            Self::Text(_) => false,
-            Self::Items(items) => items.is_empty(),
+            _ => *self = vec![item].into(),
         }
     }
 }
 
-json_api!(Input);
-
-impl Wire for Input {
-    const EXPECTED: &'static str = "a text or an array";
-
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if let Some(text) = reader.string()? {
-            return Ok(Some(Self::Text(text.into_owned())));
-        }
-        Ok(List::read_from(reader)?.map(Self::Items))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::Text(text) => to.str(text),
-            Self::Items(items) => items.write_to(to),
-        }
-    }
-}
-
-impl Default for Input {
-    fn default() -> Self {
-        Self::Items(List::new())
-    }
-}
-
-/// Prints only the length of a text.
-impl fmt::Debug for Input {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
-            Self::Items(items) => items.fmt(f),
-        }
-    }
-}
-
-impl From<&str> for Input {
-    fn from(text: &str) -> Self {
-        Self::Text(text.into())
-    }
-}
-
-impl From<String> for Input {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<Vec<Item>> for Input {
-    fn from(items: Vec<Item>) -> Self {
-        Self::Items(items.into())
+impl ContentPart for Item {
+    fn said(&self) -> Option<Cow<'_, str>> {
+        Some(self.content.text())
     }
 }

@@ -104,7 +104,7 @@ fn a_changed_request_has_each_member_once() {
     request.messages[1]
         .references
         .push(Reference::bare("a.b", "1"));
-    request.messages.iter_mut().next().unwrap().content = Some(Content::from("hello"));
+    request.messages.iter_mut().next().unwrap().content = Content::from("hello");
     let written = String::from_utf8(request.to_json().to_vec()).unwrap();
     assert_eq!(written.matches("copilot_thread_id").count(), 1);
     assert_eq!(written.matches("\"agent\"").count(), 1);

@@ -9,7 +9,9 @@ use copilot_wire::openai::{
     Accumulator, ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, Function,
     FunctionCall, OpenAi, Part, Relay, Tool, ToolCall,
 };
-use copilot_wire::protocol::{self, Conversation, EventDecoder, Protocol, Session as _};
+use copilot_wire::protocol::{
+    self, ContentPart as _, Conversation, EventDecoder, Protocol, Session as _,
+};
 use serde_json::json;
 
 use crate::support::fixed;
@@ -309,7 +311,7 @@ fn depth_needs_no_stack_in_requests() {
         assert!(text.decode::<serde_json::Value>().is_err());
         if let Ok(json) = Json::parse(value) {
             let part = Part::raw(json);
-            assert!(part.text().is_none());
+            assert!(part.said().is_none());
             assert!(Content::from(vec![part]).text().is_empty());
         }
     }

@@ -5,7 +5,7 @@ use copilot_wire::json::Json;
 use copilot_wire::openai::{
     ChatMessage, ChatRequest, Content, Function, OpenAi, Part, Tool, ToolCall,
 };
-use copilot_wire::protocol::{Conversation, Protocol as _, Role};
+use copilot_wire::protocol::{ContentPart as _, Conversation, Protocol as _, Role};
 use serde_json::{Value, json};
 
 fn read(body: &Value) -> ChatRequest {
@@ -44,7 +44,7 @@ fn content_is_text_parts_or_null() {
         panic!()
     };
     assert_eq!(parts[0].kind().as_deref(), Some("image_url"));
-    assert_eq!(parts[0].text(), None);
+    assert_eq!(parts[0].said(), None);
 }
 
 #[test]

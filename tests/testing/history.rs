@@ -226,7 +226,7 @@ fn a_request_of_this_dialect_is_the_same_conversation() {
         "m",
         vec![
             openai::ChatMessage::system("Be brief."),
-            openai::ChatMessage::user(Content::Parts(vec![
+            openai::ChatMessage::user(Content::from(vec![
                 openai::Part::new("What is this?"),
                 openai::Part::image("https://example.com/a.png"),
             ])),

@@ -92,9 +92,8 @@ impl App {
 
     fn add(&mut self, id: &str, role: &str, delta: &str) {
         self.change(id, role, |message| {
-            let said = message.content.as_ref().map(|content| content.text());
-            let said = said.unwrap_or_default().into_owned();
-            message.content = Some(Content::Text(said + delta));
+            let said = message.content.text().into_owned();
+            message.content = Content::Text(said + delta);
         });
     }
 
@@ -320,7 +319,7 @@ impl FrontEnd for App {
             let mut message = Message::tool(id, call, "");
             match answer {
                 Answer::Failed(why) => message.error = Some(why),
-                answer => message.content = Some(answer.into_text().into()),
+                answer => message.content = answer.into_text().into(),
             }
             self.input.messages.push(message);
         }

@@ -111,7 +111,7 @@ impl FrontEnd for AnthropicClient {
         let text = message.text();
         let calls: Vec<_> = message.calls().cloned().collect();
         if !message.content.is_empty() {
-            let content = Content::Blocks(message.content);
+            let content = Content::Parts(message.content);
             self.request.messages.push(MessageParam::assistant(content));
         }
         if failed {

@@ -1,0 +1,179 @@
+//! The content of a message.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::redacted::Size;
+use crate::json::{Json, JsonError, Kind, List, Reader, ValueWriter, Wire, wire};
+
+/// The content of a message: a text, parts, or none.
+///
+/// A value of another type is retained and written unchanged. `Debug` prints only the length of a text.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content<P> {
+    /// One text.
+    Text(String),
+    /// Parts in order, such as texts, images and files.
+    Parts(List<P>),
+    /// A value of another type, as some clients send it: a part without a list, or a number.
+    Other(Json),
+    /// No content.
+    #[default]
+    Null,
+}
+
+/// A part of a [`Content`].
+pub trait ContentPart: Wire {
+    /// Returns the text of the part, if it has one that belongs to the text of the content.
+    fn said(&self) -> Option<Cow<'_, str>>;
+}
+
+impl<P: ContentPart> Content<P> {
+    /// Returns the text. The texts of parts are joined with line breaks; other parts are skipped. A number or
+    /// another value that is no part becomes its JSON, because some clients send it where they mean a text.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Text(text) => Cow::Borrowed(text),
+            Self::Parts(parts) => join(parts.iter().filter_map(P::said)),
+            Self::Other(json) if json.kind() == Kind::Object => {
+                let part = P::from_raw(json);
+                let text = part.as_ref().and_then(P::said);
+                Cow::Owned(text.unwrap_or_default().into_owned())
+            }
+            Self::Other(json) => Cow::Borrowed(json.text()),
+            Self::Null => Cow::Borrowed(""),
+        }
+    }
+
+    /// Parses the JSON text of one value. What is unknown is retained.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] if the text is not JSON.
+    pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, JsonError> {
+        wire::parse(json.as_ref())
+    }
+
+    /// Serializes the value to JSON.
+    #[must_use]
+    pub fn to_json(&self) -> Bytes {
+        wire::to_json(self)
+    }
+}
+
+impl<P> Content<P> {
+    /// Returns the parts; none if the content is one text.
+    #[must_use]
+    pub fn parts(&self) -> &[P] {
+        match self {
+            Self::Parts(parts) => parts,
+            _ => &[],
+        }
+    }
+
+    /// Returns `true` if there is no content.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+}
+
+/// Joins texts with line breaks.
+pub(crate) fn join<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
+    let mut all = texts.next().unwrap_or_default();
+    for text in texts {
+        let all = all.to_mut();
+        all.push('\n');
+        all.push_str(&text);
+    }
+    all
+}
+
+impl<P: Wire> Wire for Content<P> {
+    const EXPECTED: &'static str = "content";
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if let Some(text) = reader.string()? {
+            return Ok(Some(Self::Text(text.into_owned())));
+        }
+        if reader.is(Kind::Array) {
+            return Ok(List::read_from(reader)?.map(Self::Parts));
+        }
+        Ok(Some(match reader.value()? {
+            value if value.is_null() => Self::Null,
+            value => Self::Other(value),
+        }))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(text) => to.str(text),
+            Self::Parts(parts) => parts.write_to(to),
+            Self::Other(json) => to.raw(json),
+            // A value that is not written becomes `null`.
+            Self::Null => {}
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_null()
+    }
+
+    fn drop_odd(&mut self) {
+        if let Self::Parts(parts) = self {
+            parts.drop_odd();
+        }
+    }
+}
+
+impl<P: Wire> Serialize for Content<P> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        wire::serialize(self, serializer)
+    }
+}
+
+impl<'de, P: Wire> Deserialize<'de> for Content<P> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        wire::deserialize(deserializer)
+    }
+}
+
+impl<P: fmt::Debug> fmt::Debug for Content<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
+            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
+            Self::Other(json) => f.debug_tuple("Other").field(json).finish(),
+            Self::Null => f.write_str("Null"),
+        }
+    }
+}
+
+impl<P> From<&str> for Content<P> {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl<P> From<String> for Content<P> {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl<P> From<Cow<'_, str>> for Content<P> {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self::Text(text.into_owned())
+    }
+}
+
+impl<P> From<Vec<P>> for Content<P> {
+    fn from(parts: Vec<P>) -> Self {
+        Self::Parts(parts.into())
+    }
+}
