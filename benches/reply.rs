@@ -94,7 +94,7 @@ fn openbb_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
     let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
     let (parts, ()) = http::Request::new(()).into_parts();
     let request = OpenBb::read(&parts, body).unwrap();
-    let mut session = OpenBb::session(&request, &env);
+    let mut session = OpenBb::session(&request, &(), &env);
     let mut out = Vec::with_capacity(64 * 1024);
     bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
         out.clear();
@@ -133,7 +133,7 @@ fn responses_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
     bencher
         .counter(ItemsCount::new(EVENTS))
         .with_inputs(|| {
-            let mut session = Responses::session(&request, &env);
+            let mut session = Responses::session(&request, &(), &env);
             let mut out = Vec::with_capacity(64 * 1024);
             session.text("The", &mut out).unwrap();
             (session, out)

@@ -41,7 +41,7 @@ fn read<P: Protocol>(body: &str) -> P::Request {
 
 /// The events of a reply with one part, and the text in them.
 fn reply<P: Toolkit>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::Event>, String) {
-    let mut session = P::session(request, &Env::new(Fixed));
+    let mut session = P::session(request, &P::Settings::default(), &Env::new(Fixed));
     let mut out = Vec::new();
     session.open(&mut out);
     if let Some(part) = part {

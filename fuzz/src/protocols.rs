@@ -113,7 +113,7 @@ pub fn request<P: Toolkit>(data: &[u8]) {
     for result in request.results() {
         let _ = (result.name.len(), result.content.len(), result.failed);
     }
-    let _ = P::session(&request, &Env::default());
+    let _ = P::session(&request, &P::Settings::default(), &Env::default());
     // And reading has no memory.
     let again = read::<P>(data).unwrap();
     assert_eq!(again.messages().count(), messages);

@@ -88,7 +88,7 @@ mod session;
 
 pub use content::{Content, Part, Source};
 pub use event::{Ending, Event, Output};
-pub use mount::Mount;
+pub use mount::{Mount, Settings};
 pub use outcome::{Interrupt, Outcome, TokenUsage};
 pub use payload::{
     ActivityDelta, ActivitySnapshot, Custom, MessagesSnapshot, Raw, ReasoningEncryptedValue,
@@ -123,6 +123,7 @@ impl Protocol for AgUi {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
+    type Settings = Settings;
     type Session = Session;
     type Decoder = FrameDecoder<Event>;
 
@@ -141,8 +142,8 @@ impl Protocol for AgUi {
         id.map(Cow::Borrowed)
     }
 
-    fn session(input: &RunAgentInput, env: &Env) -> Session {
-        session::session(input, env)
+    fn session(input: &RunAgentInput, settings: &Settings, env: &Env) -> Session {
+        session::session(input, *settings, env)
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {

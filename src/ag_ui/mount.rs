@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
-use http::{Method, Response};
-
 use super::AgUi;
-use crate::agent::{Agent, Body};
-use crate::protocol::{Protocol, Refusal};
-use crate::router::{self, Call, Endpoint, MountError, Site};
+use crate::agent::Agent;
+use crate::router::{self, MountError, Site};
 
 /// Mounts an agent for AG-UI apps, at `POST /agui`.
 ///
@@ -26,9 +22,9 @@ pub struct Mount {
     settings: Settings,
 }
 
-/// The settings of a mount.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Settings {
+/// What a [`Mount`] says about its replies.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
     pub(super) interrupts: bool,
     pub(super) markdown: bool,
 }
@@ -87,35 +83,6 @@ impl router::Mount for Mount {
     type Protocol = AgUi;
 
     fn mount(self, agent: Arc<dyn Agent<AgUi>>, site: &mut Site<'_>) -> Result<(), MountError> {
-        let settings = Arc::new(self.settings);
-        site.route(Method::POST, &self.path, Run { agent, settings })
-    }
-}
-
-/// `POST /agui`.
-struct Run {
-    agent: Arc<dyn Agent<AgUi>>,
-    settings: Arc<Settings>,
-}
-
-#[async_trait]
-impl Endpoint for Run {
-    async fn call(&self, mut call: Call) -> Response<Body> {
-        let body = std::mem::take(&mut call.body);
-        match AgUi::read(&call.parts, body) {
-            Ok(mut input) => {
-                input.settings = Arc::clone(&self.settings);
-                call.answer_request(Arc::clone(&self.agent), input).await
-            }
-            Err(refusal) => self.refuse(&refusal),
-        }
-    }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        AgUi::refuse(refusal).map(Body::full)
-    }
-
-    fn protocol(&self) -> Option<&'static str> {
-        Some(AgUi::NAME)
+        site.agent_with(&self.path, agent, self.settings)
     }
 }

@@ -1,12 +1,9 @@
 //! The request.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::StatusCode;
 
 use super::content::Content;
-use super::mount::Settings;
 use crate::json::{Json, JsonError, Kind, List, Members, Wire};
 use crate::protocol::{self, Refusal};
 
@@ -52,8 +49,6 @@ pub struct RunAgentInput {
     pub resume: List<ResumeEntry>,
     /// Members that this crate does not know.
     pub unknown: Members,
-    #[wire(skip)]
-    pub(super) settings: Arc<Settings>,
 }
 
 impl RunAgentInput {

@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::mem;
-use std::sync::Arc;
 
-use super::mount::Settings;
 use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::payload::{
     ActivitySnapshot, Custom, ReasoningEnd, ReasoningMessageContent, ReasoningMessageEnd,
@@ -14,7 +12,7 @@ use super::payload::{
     ToolCallResult, ToolCallStart,
 };
 use super::request::FAILED;
-use super::{Ending, Event, Output, RunAgentInput, ToolCall, check};
+use super::{Ending, Event, Output, RunAgentInput, Settings, ToolCall, check};
 use crate::json::wire::raw_object;
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::{
@@ -31,7 +29,7 @@ pub type Session = BlockSession<Reply>;
 /// the end of the run. A failure is always told, because a stream that is only cut looks finished.
 #[derive(Debug)]
 pub struct Reply {
-    settings: Arc<Settings>,
+    settings: Settings,
     thread_id: String,
     run_id: String,
     /// Random text in the ids of this reply, and the number of the newest id.
@@ -52,14 +50,14 @@ pub struct Reply {
 /// The place that a reply is written to.
 type To<'a> = Writer<'a, Reply>;
 
-pub(super) fn session(input: &RunAgentInput, env: &Env) -> Session {
+pub(super) fn session(input: &RunAgentInput, settings: Settings, env: &Env) -> Session {
     let unique = env.uuid().replace('-', "");
     let or_new = |id: &str, prefix: &str| match id {
         "" => format!("{prefix}_{unique}"),
         id => id.to_owned(),
     };
     let reply = Reply {
-        settings: Arc::clone(&input.settings),
+        settings,
         thread_id: or_new(&input.thread_id, "thread"),
         run_id: or_new(&input.run_id, "run"),
         unique,

@@ -92,7 +92,7 @@ impl Body {
         P: Protocol,
         A: Agent<P> + 'static,
     {
-        let session = P::session(&request, env);
+        let session = request.session(env);
         Self::run_session(agent, request, session, env)
     }
 

@@ -23,6 +23,7 @@ pub struct Request<P: Protocol>(Box<Inner<P>>);
 
 struct Inner<P: Protocol> {
     message: P::Request,
+    settings: P::Settings,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
@@ -42,6 +43,7 @@ impl<P: Protocol> Request<P> {
     pub fn new(message: P::Request) -> Self {
         Self(Box::new(Inner {
             message,
+            settings: P::Settings::default(),
             method: Method::POST,
             uri: Uri::default(),
             headers: HeaderMap::new(),
@@ -81,6 +83,19 @@ impl<P: Protocol> Request<P> {
         let params = params.map(|(name, value)| (name.into(), value.into()));
         self.0.params = params.collect();
         self
+    }
+
+    /// Sets the settings of the mount that got this request, and adds what they say to it. A router does so itself.
+    #[must_use]
+    pub fn settings(mut self, settings: P::Settings) -> Self {
+        P::apply(&settings, &mut self.0.message);
+        self.0.settings = settings;
+        self
+    }
+
+    /// Starts the reply to this request.
+    pub(crate) fn session(&self, env: &Env) -> P::Session {
+        P::session(&self.0.message, &self.0.settings, env)
     }
 
     /// Sets the path at which clients reach the route.

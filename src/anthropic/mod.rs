@@ -124,6 +124,7 @@ impl Protocol for Anthropic {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
+    type Settings = ();
     type Session = Session;
     type Decoder = FrameDecoder<Event>;
 
@@ -155,7 +156,7 @@ impl Protocol for Anthropic {
         (!id.is_empty()).then_some(Cow::Owned(id))
     }
 
-    fn session(request: &MessagesRequest, env: &Env) -> Session {
+    fn session(request: &MessagesRequest, (): &(), env: &Env) -> Session {
         session::session(request, env)
     }
 

@@ -101,6 +101,7 @@ impl Protocol for GitHub {
     type Output = Output;
     type Ending = Confirmation;
     type Event = Event;
+    type Settings = ChunkForm;
     type Session = Session;
     type Decoder = Decoder;
 
@@ -127,8 +128,8 @@ impl Protocol for GitHub {
         request.thread_id.as_deref().map(Cow::Borrowed)
     }
 
-    fn session(request: &ChatRequest, env: &Env) -> Session {
-        Session::new(request, env)
+    fn session(request: &ChatRequest, chunks: &ChunkForm, env: &Env) -> Session {
+        Session::new(request, *chunks, env)
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {

@@ -14,8 +14,8 @@ use super::verified::Verified;
 use super::{GitHub, Skill, SkillCall, SkillReply};
 use crate::agent::{Agent, Body};
 use crate::json::Json;
-use crate::protocol::{Protocol, Refusal};
-use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site, json};
+use crate::protocol::Refusal;
+use crate::router::{self, AgentEndpoint, Call, Endpoint, MountError, RouteKind, Site, json};
 
 /// The mount options of an agent or a skill.
 ///
@@ -224,8 +224,8 @@ impl router::Mount for Mount {
     type Protocol = GitHub;
 
     fn mount(self, agent: Arc<dyn Agent<GitHub>>, site: &mut Site<'_>) -> Result<(), MountError> {
-        let chunks = self.chunks;
-        self.gated(site, AgentEndpoint { agent, chunks })
+        let settings = self.chunks;
+        self.gated(site, AgentEndpoint { agent, settings })
     }
 }
 
@@ -281,31 +281,6 @@ impl Endpoint for Probe {
 
     fn kind(&self) -> RouteKind {
         RouteKind::Document
-    }
-}
-
-/// An agent with the form of its text chunks.
-struct AgentEndpoint {
-    agent: Arc<dyn Agent<GitHub>>,
-    chunks: ChunkForm,
-}
-
-#[async_trait]
-impl Endpoint for AgentEndpoint {
-    async fn call(&self, mut call: Call) -> Response<Body> {
-        let body = std::mem::take(&mut call.body);
-        match GitHub::read(&call.parts, body) {
-            Ok(mut request) => {
-                // The form of the chunks is no member of the request; the session reads it there.
-                request.chunks = self.chunks;
-                call.answer_request(Arc::clone(&self.agent), request).await
-            }
-            Err(refusal) => self.refuse(&refusal),
-        }
-    }
-
-    fn protocol(&self) -> Option<&'static str> {
-        Some(GitHub::NAME)
     }
 }
 

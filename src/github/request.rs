@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::chunk_form::ChunkForm;
 use super::context::Context;
 use super::message::Message;
 use super::session_info::SessionInfo;
@@ -34,9 +33,6 @@ pub struct ChatRequest {
     /// Members that have no field here, and the fields above that were sent as `null` or empty:
     /// sampling parameters ([`sampling`](Self::sampling)), `tools`, `model` and so on.
     pub unknown: Members,
-    /// The form of the text chunks in the reply. It is not on the wire: the mount sets it.
-    #[wire(skip)]
-    pub chunks: ChunkForm,
 }
 
 /// The sampling parameters that are set.

@@ -88,8 +88,8 @@ impl Head {
 }
 
 impl Session {
-    pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
-        let head = (request.chunks == ChunkForm::Full).then(|| Head::new(request, env));
+    pub(super) fn new(request: &ChatRequest, chunks: ChunkForm, env: &Env) -> Self {
+        let head = (chunks == ChunkForm::Full).then(|| Head::new(request, env));
         let frame = match &head {
             None => TextFrame::from_static(TEXT_HEAD, TEXT_TAIL, Escape::Json),
             Some(head) => {

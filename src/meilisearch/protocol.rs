@@ -18,6 +18,7 @@ impl Protocol for Meilisearch {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
+    type Settings = ();
     type Session = Session;
     type Decoder = Decoder;
 
@@ -28,7 +29,7 @@ impl Protocol for Meilisearch {
         Ok(ChatRequest::read(&body)?)
     }
 
-    fn session(request: &ChatRequest, env: &Env) -> Session {
+    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {
         session::session(request, env)
     }
 

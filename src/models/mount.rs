@@ -113,10 +113,13 @@ impl<P: Dialect> Answers<P> {
                 let agent = Arc::clone(agent);
                 #[cfg(feature = "resumable")]
                 if call.has_replies() && P::begin(&mut message) {
-                    let response = call.answer_request(agent, message).await;
+                    let response = call
+                        .answer_request(agent, message, P::Settings::default())
+                        .await;
                     return Ok((begun::<P>(response).await, may_retry));
                 }
-                call.answer_request(agent, message).await
+                call.answer_request(agent, message, P::Settings::default())
+                    .await
             }
         };
         Ok((response, may_retry))

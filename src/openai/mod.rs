@@ -156,6 +156,7 @@ impl Protocol for OpenAi {
     type Output = ChatCompletionChunk;
     type Ending = Ending;
     type Event = Event;
+    type Settings = ();
     type Session = Session;
     type Decoder = Decoder;
 
@@ -167,7 +168,7 @@ impl Protocol for OpenAi {
         ChatRequest::read(&body)
     }
 
-    fn session(request: &ChatRequest, env: &Env) -> Session {
+    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {
         session::session(request, env)
     }
 

@@ -126,6 +126,7 @@ impl Protocol for OpenBb {
     type Output = Output;
     type Ending = FunctionCall;
     type Event = Event;
+    type Settings = ();
     type Session = Session;
     type Decoder = Decoder;
 
@@ -147,7 +148,7 @@ impl Protocol for OpenBb {
         trace_id(headers).map(Cow::Borrowed)
     }
 
-    fn session(request: &QueryRequest, env: &Env) -> Session {
+    fn session(request: &QueryRequest, (): &(), env: &Env) -> Session {
         Session::new(request, env)
     }
 

@@ -108,6 +108,9 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// [`Infallible`](std::convert::Infallible) if the protocol has none.
     type Ending: Send + 'static;
 
+    /// What a mount says about its replies. `()` if there is nothing to say.
+    type Settings: Clone + Default + Send + Sync + 'static;
+
     /// An event of a stream, as a client's decoder returns it.
     type Event: Send + 'static;
 
@@ -145,8 +148,13 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Starts the reply to `request`.
-    fn session(request: &Self::Request, env: &Env) -> Self::Session;
+    /// Adds what a mount says to a request, such as tools that the request does not list. Nothing by default.
+    fn apply(settings: &Self::Settings, request: &mut Self::Request) {
+        let _ = (settings, request);
+    }
+
+    /// Starts the reply to `request`, which a mount with these settings got.
+    fn session(request: &Self::Request, settings: &Self::Settings, env: &Env) -> Self::Session;
 
     /// Returns `false` if the request wants the answer as one JSON document in place of a stream.
     ///

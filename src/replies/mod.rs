@@ -259,7 +259,7 @@ impl Replies {
         };
         // Ids of replies let a client read them, so they come from the system's randomness,
         // whatever the environment has.
-        let session = P::session(&request, &Env::new(Secret(env.clone())));
+        let session = request.session(&Env::new(Secret(env.clone())));
         let id = match session.reply_id() {
             Some(id) => user.reply(id),
             None => user.reply(&Env::new(Secret(env.clone())).uuid()),

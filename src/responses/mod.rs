@@ -154,6 +154,7 @@ impl Protocol for Responses {
     type Output = StreamEvent;
     type Ending = Ending;
     type Event = Event;
+    type Settings = ();
     type Session = Session;
     type Decoder = Decoder;
 
@@ -175,7 +176,7 @@ impl Protocol for Responses {
         request.conversation_id()
     }
 
-    fn session(request: &ResponsesRequest, env: &Env) -> Session {
+    fn session(request: &ResponsesRequest, (): &(), env: &Env) -> Session {
         Session::new(request, env)
     }
 

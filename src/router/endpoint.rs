@@ -156,17 +156,8 @@ impl Call {
         &self.router.inner.env
     }
 
-    /// Reads the request as one of protocol `P` and answers it with `agent`.
-    pub async fn answer<P: Protocol>(mut self, agent: Arc<dyn Agent<P>>) -> Response<Body> {
-        let body = std::mem::take(&mut self.body);
-        match P::read(&self.parts, body) {
-            Ok(message) => self.answer_request(agent, message).await,
-            Err(refusal) => P::refuse(&refusal).map(Body::full),
-        }
-    }
-
-    /// Answers a request that has been read with `agent`: as a stream, or as one document if
-    /// the request wants that or the turn fails before its [first output](Protocol::AWAITS_OUTPUT).
+    /// Answers a request that has been read with `agent`, on a mount with these settings: as a stream, or as one
+    /// document if the request wants that or the turn fails before its [first output](Protocol::AWAITS_OUTPUT).
     ///
     /// # Cancel safety
     ///
@@ -176,12 +167,14 @@ impl Call {
         self,
         agent: Arc<dyn Agent<P>>,
         message: P::Request,
+        settings: P::Settings,
     ) -> Response<Body> {
         // Before the request is moved into the turn.
         let is_stream = P::is_stream(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
         let request = Request::<P>::from_parts(self.parts, message)
+            .settings(settings)
             .params(self.params)
             .with_path(self.public_path)
             .with_env(&self.router.inner.env)
@@ -366,13 +359,23 @@ async fn yield_now() {
     .await;
 }
 
-/// An agent at a path of its own.
-pub(super) struct AgentEndpoint<P: Protocol>(pub(super) Arc<dyn Agent<P>>);
+/// An agent with the settings of its mount.
+pub(crate) struct AgentEndpoint<P: Protocol> {
+    pub(crate) agent: Arc<dyn Agent<P>>,
+    pub(crate) settings: P::Settings,
+}
 
 #[async_trait]
 impl<P: Protocol> Endpoint for AgentEndpoint<P> {
-    async fn call(&self, call: Call) -> Response<Body> {
-        call.answer(Arc::clone(&self.0)).await
+    async fn call(&self, mut call: Call) -> Response<Body> {
+        let body = std::mem::take(&mut call.body);
+        match P::read(&call.parts, body) {
+            Ok(message) => {
+                let (agent, settings) = (Arc::clone(&self.agent), self.settings.clone());
+                call.answer_request(agent, message, settings).await
+            }
+            Err(refusal) => self.refuse(&refusal),
+        }
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {

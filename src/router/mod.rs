@@ -17,9 +17,9 @@ mod tower;
 mod upload;
 
 pub use cors::Cors;
-pub(crate) use endpoint::json;
 #[cfg(feature = "resumable")]
 pub(crate) use endpoint::stream;
+pub(crate) use endpoint::{AgentEndpoint, json};
 pub use endpoint::{Call, Endpoint, RouteKind};
 pub use site::{Mount, MountError, Site};
 

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 
-use super::endpoint::{AgentEndpoint, Call, Document, Endpoint};
+use super::endpoint::{Call, Document, Endpoint};
 use super::guard::Guard;
 use super::path::Path;
-use super::{Inner, Route};
+use super::{AgentEndpoint, Inner, Route};
 use crate::agent::Agent;
 use crate::protocol::{Protocol, Refusal};
 
@@ -214,7 +214,21 @@ impl Site<'_> {
         path: &str,
         agent: Arc<dyn Agent<P>>,
     ) -> Result<(), MountError> {
-        self.route(Method::POST, path, AgentEndpoint(agent))
+        self.agent_with(path, agent, P::Settings::default())
+    }
+
+    /// Adds an agent, as [`agent`](Self::agent), on a mount with these settings.
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when the path is taken or not valid.
+    pub fn agent_with<P: Protocol>(
+        &mut self,
+        path: &str,
+        agent: Arc<dyn Agent<P>>,
+        settings: P::Settings,
+    ) -> Result<(), MountError> {
+        self.route(Method::POST, path, AgentEndpoint { agent, settings })
     }
 
     /// Adds a JSON document, created for every request. Several mounts may share one: the

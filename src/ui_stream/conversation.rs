@@ -21,20 +21,15 @@ impl Conversation for ChatRequest {
             .chain(self.messages.iter().flat_map(items))
     }
 
-    /// Returns the tools of the request, and those of the mount.
+    /// Returns the tools of the request and of its mount.
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
-        let sent = self.tools.iter().map(|(name, tool)| {
+        self.tools.iter().map(|(name, tool)| {
             let description = tool.get("description");
             let description = description.as_ref().and_then(Json::string);
             let mut offered = Tool::new(name, description.unwrap_or_default().into_owned());
             offered.parameters = tool.get("parameters");
             offered
-        });
-        let known = self.settings.tools.iter();
-        // The request's own list is preferred: the page knows its tools better than the mount does.
-        let known = known.filter(|tool| self.tools.get(&tool.name).is_none());
-        let sent: Vec<Tool<'_>> = sent.collect();
-        sent.into_iter().chain(known.cloned())
+        })
     }
 
     /// Runs of the agent's own tools, which come back as well, are in the history only.

@@ -88,7 +88,7 @@ pub use chunk::{
 };
 pub use data::Data;
 pub use event::{Ending, Event, Output};
-pub use mount::Mount;
+pub use mount::{Mount, Settings};
 pub use request::{Approval, ChatRequest, Trigger, UiMessage, UiPart};
 pub use session::{Reply, Session};
 
@@ -112,6 +112,7 @@ impl Protocol for UiStream {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
+    type Settings = Settings;
     type Session = Session;
     type Decoder = FrameDecoder<Event>;
 
@@ -131,8 +132,17 @@ impl Protocol for UiStream {
         id.map(Cow::Borrowed)
     }
 
-    fn session(request: &ChatRequest, env: &Env) -> Session {
-        session::session(request, env)
+    /// Adds the tools that the request does not list: a page knows its tools better than the mount does.
+    fn apply(settings: &Settings, request: &mut ChatRequest) {
+        for (name, tool) in settings.tools.iter() {
+            if request.tools.get(name).is_none() {
+                request.tools.push(name, tool.clone());
+            }
+        }
+    }
+
+    fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session {
+        session::session(request, settings, env)
     }
 
     fn resumption(_: &ChatRequest) -> Resumption {

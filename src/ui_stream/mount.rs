@@ -7,7 +7,9 @@ use http::{Method, Response, StatusCode};
 
 use super::UiStream;
 use crate::agent::{Agent, Body};
-use crate::protocol::{Protocol, Refusal, Tool};
+use crate::json::Members;
+use crate::json::wire::raw_object;
+use crate::protocol::{Protocol as _, Refusal, Tool};
 #[cfg(feature = "resumable")]
 use crate::replies::unavailable;
 #[cfg(feature = "resumable")]
@@ -31,12 +33,13 @@ pub struct Mount {
     settings: Settings,
 }
 
-/// The settings of a mount.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Settings {
+/// What a [`Mount`] says about its replies.
+#[derive(Clone, Debug)]
+pub struct Settings {
     pub(super) approvals: bool,
     pub(super) markdown: bool,
-    pub(super) tools: Vec<Tool<'static>>,
+    /// The tools of the page, as a request lists them.
+    pub(super) tools: Members,
 }
 
 impl Default for Settings {
@@ -44,7 +47,7 @@ impl Default for Settings {
         Self {
             approvals: false,
             markdown: true,
-            tools: Vec::new(),
+            tools: Members::new(),
         }
     }
 }
@@ -86,7 +89,12 @@ impl Mount {
     /// learn of them here.
     #[must_use]
     pub fn tool(mut self, tool: Tool<'static>) -> Self {
-        self.settings.tools.push(tool);
+        let offered = raw_object(|offered| {
+            offered
+                .str("description", &tool.description)
+                .opt_raw("parameters", tool.parameters.as_ref());
+        });
+        self.settings.tools.push(tool.name, offered);
         self
     }
 }
@@ -113,38 +121,7 @@ impl router::Mount for Mount {
             &format!("{path}/{{chat}}/stop"),
             Stop(path.to_owned()),
         )?;
-        let settings = Arc::new(self.settings);
-        site.route(Method::POST, path, Chat { agent, settings })
-    }
-}
-
-/// `POST {api}`.
-struct Chat {
-    agent: Arc<dyn Agent<UiStream>>,
-    settings: Arc<Settings>,
-}
-
-#[async_trait]
-impl Endpoint for Chat {
-    async fn call(&self, mut call: Call) -> Response<Body> {
-        let body = std::mem::take(&mut call.body);
-        match UiStream::read(&call.parts, body) {
-            Ok(mut request) => {
-                // Not on the wire: the session and the conversation read the settings of the mount
-                // there.
-                request.settings = Arc::clone(&self.settings);
-                call.answer_request(Arc::clone(&self.agent), request).await
-            }
-            Err(refusal) => self.refuse(&refusal),
-        }
-    }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        UiStream::refuse(refusal).map(Body::full)
-    }
-
-    fn protocol(&self) -> Option<&'static str> {
-        Some(UiStream::NAME)
+        site.agent_with(path, agent, self.settings)
     }
 }
 

@@ -1,11 +1,8 @@
 //! The request.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::mount::Settings;
 use crate::json::{Json, List, Members, Wire};
 use crate::protocol::Refusal;
 
@@ -40,8 +37,6 @@ pub struct ChatRequest {
     pub tools: Members,
     /// All other members: whatever the page puts into `body`.
     pub unknown: Members,
-    #[wire(skip)]
-    pub(super) settings: Arc<Settings>,
 }
 
 /// The action of the user.

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::convert::Infallible;
 use std::mem;
-use std::sync::Arc;
 
 use super::chunk::{
     Abort, Error, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,
@@ -11,8 +10,7 @@ use super::chunk::{
     ToolApprovalRequest, ToolInputAvailable, ToolOutputDenied,
 };
 use super::data::PREFIX;
-use super::mount::Settings;
-use super::{ChatRequest, Data, Ending, Event, Output};
+use super::{ChatRequest, Data, Ending, Event, Output, Settings};
 use crate::json::wire::raw_object;
 use crate::json::{Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
@@ -33,7 +31,8 @@ pub type Session = BlockSession<Reply>;
 #[derive(Debug)]
 pub struct Reply {
     env: Env,
-    settings: Arc<Settings>,
+    approvals: bool,
+    markdown: bool,
     message_id: String,
     /// The chunk that settles the question that the request answers.
     settled: Option<Event>,
@@ -56,14 +55,15 @@ pub struct Reply {
 /// The place that a reply is written to.
 type To<'a> = Writer<'a, Reply>;
 
-pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
+pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session {
     let continued = request.continued();
     let id = continued.map(|message| message.id.clone());
     let parts = continued.into_iter().flat_map(|message| &message.parts);
     let sources = parts.clone().filter(|part| part.source_id.is_some());
     let reply = Reply {
         env: env.clone(),
-        settings: Arc::clone(&request.settings),
+        approvals: settings.approvals,
+        markdown: settings.markdown,
         message_id: id
             .filter(|id| !id.is_empty())
             .unwrap_or_else(|| env.new_id("msg")),
@@ -278,7 +278,7 @@ impl Blocks for Reply {
     }
 
     fn confirm(&mut self, question: &Question<'_>, to: &mut To<'_>) -> Result<(), SendError> {
-        if !self.settings.approvals {
+        if !self.approvals {
             to.markdown(self, &question.to_text()?);
             return Ok(());
         }
@@ -358,7 +358,7 @@ impl Reply {
     fn rows(&mut self, name: &str, table: &Table, kind: Option<&ChartKind>, to: &mut To<'_>) {
         self.interrupt(to);
         to.event(self, data(name, |data| table.write_to(kind, data)));
-        if self.settings.markdown {
+        if self.markdown {
             to.markdown(self, &table.to_markdown());
         }
     }

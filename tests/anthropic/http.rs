@@ -371,7 +371,7 @@ fn a_keep_alive_resets_the_timeout_of_claude_code() {
 fn before_the_message_there_is_only_the_ping() {
     let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
     let request = Anthropic::read(&parts, ask("Hi").to_string().into()).unwrap();
-    let mut session = Anthropic::session(&request, &fixed());
+    let mut session = Anthropic::session(&request, &(), &fixed());
     let mut out = Vec::new();
     session.keep_alive(&mut out);
     session.finish(&mut out);

@@ -16,7 +16,7 @@ pub(crate) fn encode(events: &[Event]) -> String {
 }
 
 fn encode_in(request: &ChatRequest, events: &[Event]) -> String {
-    let mut session = GitHub::session(request, &Env::default());
+    let mut session = GitHub::session(request, &ChunkForm::Short, &Env::default());
     let mut out = Vec::new();
     for event in events {
         send(&mut session, event, &mut out);
@@ -228,12 +228,11 @@ fn builders_follow_what_clients_render() {
 
 #[test]
 fn full_chunks_have_one_head() {
-    let mut request = ChatRequest::from_json(Bytes::from(
+    let request = ChatRequest::from_json(Bytes::from(
         r#"{"agent":"tide","messages":[{"role":"user","content":"x"}]}"#,
     ))
     .unwrap();
-    request.chunks = ChunkForm::Full;
-    let mut session = GitHub::session(&request, &Env::default());
+    let mut session = GitHub::session(&request, &ChunkForm::Full, &Env::default());
     let mut out = Vec::new();
     session.open(&mut out);
     session.text("a \"b\"\u{2028}", &mut out).unwrap();
@@ -296,7 +295,7 @@ fn full_chunks_have_one_head() {
 fn an_answer_ends_once() {
     // A model's chunk that ends the answer is used as the ending: only `[DONE]` is added, and the
     // usage may be between.
-    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
     let mut out = Vec::new();
     for event in &decode(&bytes("chunk-usage.sse"))[..3] {
         send(&mut session, event, &mut out);
@@ -310,7 +309,7 @@ fn an_answer_ends_once() {
 #[test]
 fn nothing_follows_the_chunk_that_ends_an_answer() {
     let recorded = decode(&bytes("chunk-usage.sse"));
-    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
         send(&mut session, event, &mut out);
@@ -326,7 +325,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     assert_eq!(decode(&out), expected);
 
     // A later failure is still written before the ending.
-    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
         send(&mut session, event, &mut out);
@@ -341,7 +340,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
 #[test]
 fn no_keep_alive_follows_a_confirmation() {
     let question = Confirmation::new("1", "Go on?", "");
-    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
     session.ending(&question, &mut Vec::new()).unwrap();
     let mut out = Vec::new();
     session.keep_alive(&mut out);

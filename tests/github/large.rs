@@ -2,7 +2,7 @@
 //!
 //! The sizes are such that quadratic work takes minutes.
 
-use copilot_wire::github::{ChatRequest, GitHub};
+use copilot_wire::github::{ChatRequest, ChunkForm, GitHub};
 use copilot_wire::protocol::{Citation, Conversation, Env, Part, Protocol, Session as _};
 
 const MANY: usize = 50_000;
@@ -150,7 +150,7 @@ fn depth_needs_no_stack() {
 fn citations_are_written_in_linear_time() {
     const ALL: usize = 100_000;
     let request = ChatRequest::from_json(r#"{"messages":[]}"#).unwrap();
-    let mut session = GitHub::session(&request, &Env::default());
+    let mut session = GitHub::session(&request, &ChunkForm::Short, &Env::default());
     let mut out = Vec::new();
     for at in 0..ALL {
         let citation = Citation::new("The same long title of every source")

@@ -126,7 +126,7 @@ pub(crate) fn request(model: &str, tools: Tools) -> ChatRequest {
 
 /// Writes events as this crate's server does.
 pub(crate) fn encode(model: &str, tools: Tools, events: &[Event]) -> Vec<u8> {
-    let mut session = Meilisearch::session(&request(model, tools), &counting());
+    let mut session = Meilisearch::session(&request(model, tools), &(), &counting());
     let mut out = Vec::new();
     for event in events {
         send(&mut session, event.clone(), &mut out);

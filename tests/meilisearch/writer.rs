@@ -358,7 +358,7 @@ proptest! {
 
     #[test]
     fn one_frame_is_one_event(event in say()) {
-        let mut session = Meilisearch::session(&request("m", Tools::ALL), &counting());
+        let mut session = Meilisearch::session(&request("m", Tools::ALL), &(), &counting());
         let mut stream = Vec::new();
         session.open(&mut stream);
         stream.clear();

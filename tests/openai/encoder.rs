@@ -34,7 +34,7 @@ fn say(usage: bool, chunks: &[ChatCompletionChunk]) -> String {
 }
 
 fn open(usage: bool, env: &Env) -> (Session, Vec<u8>) {
-    let mut session = OpenAi::session(&request(usage), env);
+    let mut session = OpenAi::session(&request(usage), &(), env);
     let mut out = Vec::new();
     session.open(&mut out);
     (session, out)
@@ -178,7 +178,7 @@ fn rule_4_calls_are_written_one_behind_the_other() {
 #[test]
 fn rule_4_a_relayed_call_without_an_id_gets_one_before_the_agents_own() {
     let request = request(false).offer([Tool::function(Function::new("own", ""))]);
-    let mut session = OpenAi::session(&request, &fixed());
+    let mut session = OpenAi::session(&request, &(), &fixed());
     let mut out = Vec::new();
     session.open(&mut out);
     // The second one is buffered: the first may still get arguments.

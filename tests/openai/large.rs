@@ -34,7 +34,7 @@ fn exercise(request: &ChatRequest) {
     assert_eq!(request.documents().count(), 0);
     assert_eq!(request.dialog_answer(), None);
     assert!(!request.to_json().is_empty());
-    OpenAi::session(request, &fixed());
+    OpenAi::session(request, &(), &fixed());
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn the_call_that_a_result_names_is_the_newest_before_it() {
 fn calls_of_one_among_many_tools_are_made_in_linear_time() {
     let tools = (0..MANY).map(|at| Tool::from(Function::new(format!("function_{at:06}"), "")));
     let request = ChatRequest::new("m", vec![ChatMessage::user("x")]).offer(tools);
-    let mut session = OpenAi::session(&request, &fixed());
+    let mut session = OpenAi::session(&request, &(), &fixed());
     let last = protocol::ToolCall::new(format!("function_{:06}", MANY - 1), &json!({})).unwrap();
     let mut out = Vec::new();
     for _ in 0..MANY / 2 {
@@ -168,7 +168,7 @@ fn play(name: &str, events: &[String]) {
     let mut input = stream.as_bytes();
     let mut all = whole();
     let request = ChatRequest::new("m", vec![ChatMessage::user("x")]).stream(true);
-    let mut session = OpenAi::session(&request, &fixed());
+    let mut session = OpenAi::session(&request, &(), &fixed());
     let mut out = Vec::new();
     while let Some(event) = relay
         .next(&mut input)

@@ -44,7 +44,7 @@ fn what_users_and_tools_say_is_not_shown() {
         format!("{call:?}"),
         format!("{all:?}"),
         format!("{:?}", all.finish()),
-        format!("{:?}", OpenAi::session(&request, &fixed())),
+        format!("{:?}", OpenAi::session(&request, &(), &fixed())),
         format!("{:?}", RelayError::Upstream(error)),
     ] {
         assert!(!shown.contains(SECRET), "{shown}");

@@ -108,7 +108,7 @@ fn what_is_checked_before_a_call_leaves() {
     );
     assert!(data(&plain(), raw).unwrap().contains("extra_state"));
     let latest = FunctionCall::new("a_function_of_2027", &json!({})).unwrap();
-    let mut session = OpenBb::session(&plain(), &crate::env());
+    let mut session = OpenBb::session(&plain(), &(), &crate::env());
     let mut out = Vec::new();
     session.ending(&latest, &mut out).unwrap();
     assert!(

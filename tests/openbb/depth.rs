@@ -23,12 +23,17 @@ fn nested() -> [String; 2] {
 /// used.
 fn write(event: Event) -> usize {
     let mut out = Vec::new();
-    send(&mut OpenBb::session(&plain(), &env()), &event, &mut out).unwrap();
+    send(
+        &mut OpenBb::session(&plain(), &(), &env()),
+        &event,
+        &mut out,
+    )
+    .unwrap();
     out.len()
 }
 
 fn ask(request: &QueryRequest) {
-    let mut session = OpenBb::session(request, &env());
+    let mut session = OpenBb::session(request, &(), &env());
     let _ = (
         Era::from_request(request),
         request.prompt(),
@@ -165,7 +170,7 @@ fn a_schema_and_its_arguments() {
     ));
     let call = ToolCall::new("a_b", &json(&format!(r#"{{"l":{lists}}}"#))).unwrap();
     let mut out = Vec::new();
-    let mut session = OpenBb::session(&request, &env());
+    let mut session = OpenBb::session(&request, &(), &env());
     session
         .part(Part::Calls(std::slice::from_ref(&call)), &mut out)
         .unwrap();

@@ -471,7 +471,7 @@ fn text_of_any_length_is_escaped() {
             text.insert_str(at, other);
             text
         });
-        let mut session = OpenBb::session(&plain(), &crate::env());
+        let mut session = OpenBb::session(&plain(), &(), &crate::env());
         for text in places.chain([clean.clone()]) {
             let quoted = serde_json::to_string(&text).unwrap();
             let quoted = quoted.replace('\u{2028}', "\\u2028");

@@ -47,7 +47,7 @@ fn words() -> Vec<Vec<u8>> {
         ]),
     ];
     let write = |word: &Part<'_>| {
-        let mut session = OpenBb::session(&request, &env());
+        let mut session = OpenBb::session(&request, &(), &env());
         let mut out = Vec::new();
         session.part(*word, &mut out).unwrap();
         out

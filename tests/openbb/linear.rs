@@ -48,7 +48,7 @@ fn answered(function: &str, arguments: &str, more: &str) -> QueryRequest {
 }
 
 fn session(request: &QueryRequest) -> Session {
-    OpenBb::session(request, &env())
+    OpenBb::session(request, &(), &env())
 }
 
 fn say(session: &mut Session, word: Part<'_>) -> Result<String, SendError> {

@@ -114,7 +114,7 @@ fn encode(
     request: &QueryRequest,
     events: impl IntoIterator<Item = Event>,
 ) -> Result<Vec<u8>, SendError> {
-    let mut session = OpenBb::session(request, &env());
+    let mut session = OpenBb::session(request, &(), &env());
     let mut out = Vec::new();
     for event in events {
         send(&mut session, &event, &mut out)?;

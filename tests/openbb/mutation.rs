@@ -67,7 +67,7 @@ fn visit(request: &QueryRequest) {
     }
     let options = request.workspace_options.iter();
     let _ = options.flat_map(|options| options.iter()).count();
-    let _ = OpenBb::session(request, &env());
+    let _ = OpenBb::session(request, &(), &env());
     let _ = format!("{request:?}");
 }
 

@@ -13,7 +13,7 @@ use crate::workspace::{self, Turn};
 use crate::{env, read, request};
 
 fn write(request: &QueryRequest, words: &[Part<'_>]) -> Result<String, SendError> {
-    let mut session = OpenBb::session(request, &env());
+    let mut session = OpenBb::session(request, &(), &env());
     let mut out = Vec::new();
     for word in words {
         session.part(*word, &mut out)?;
@@ -348,7 +348,7 @@ fn arguments_of_a_call_and_of_its_widget() {
 
 #[test]
 fn a_failure_is_visible_text() {
-    let mut session = OpenBb::session(&new(), &env());
+    let mut session = OpenBb::session(&new(), &(), &env());
     let mut out = Vec::new();
     session.fail(&Failure::new("The database is away.\u{2028}"), &mut out);
     assert_eq!(

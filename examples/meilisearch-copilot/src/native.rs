@@ -80,7 +80,7 @@ impl Native {
 impl Endpoint for Native {
     async fn call(&self, mut call: Call) -> Response<Body> {
         match self.ask(&mut call).await {
-            Ok((chat, passing)) => call.answer_request(Arc::new(passing), chat).await,
+            Ok((chat, passing)) => call.answer_request(Arc::new(passing), chat, ()).await,
             Err(refusal) => self.refuse(&refusal),
         }
     }

@@ -43,6 +43,7 @@ impl Protocol for Plain {
     type Output = Say;
     type Ending = Ending;
     type Event = Infallible;
+    type Settings = ();
     type Session = Session;
     type Decoder = Unread;
 
@@ -53,7 +54,7 @@ impl Protocol for Plain {
         Err(Refusal::new(http::StatusCode::NOT_IMPLEMENTED, "no bytes"))
     }
 
-    fn session(_: &Ask, _: &Env) -> Session {
+    fn session(_: &Ask, (): &(), _: &Env) -> Session {
         Session(0)
     }
 }

@@ -46,6 +46,7 @@ impl Protocol for Pager {
     type Output = Note;
     type Ending = Infallible;
     type Event = Event;
+    type Settings = ();
     type Session = Session;
     type Decoder = Decoder;
 
@@ -57,7 +58,7 @@ impl Protocol for Pager {
         serde_json::from_slice(&body).map_err(wrong)
     }
 
-    fn session(request: &PagerRequest, _: &Env) -> Session {
+    fn session(request: &PagerRequest, (): &(), _: &Env) -> Session {
         Session::new(request.stream)
     }
 

@@ -5,7 +5,9 @@ use std::error::Error;
 use std::io::{BufRead, Write, stdin, stdout};
 
 use copilot_wire::github::verify::{HeaderPair, KeySet, verify};
-use copilot_wire::github::{ChatRequest, Confirmation, Event, GitHub, Output, Reference};
+use copilot_wire::github::{
+    ChatRequest, ChunkForm, Confirmation, Event, GitHub, Output, Reference,
+};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Env, Protocol, Session as _};
 use copilot_wire_kit::github::RequestSigner;
@@ -113,7 +115,7 @@ fn answer(signer: &RequestSigner, command: Command) -> Result<Value, Box<dyn Err
 }
 
 fn encode(events: &[Event]) -> Result<Value, Box<dyn Error>> {
-    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
     let mut out = Vec::new();
     for event in events {
         match event {
