@@ -84,6 +84,7 @@ use super::value::Json;
 /// | `read = path` | a function with the signature of [`Wire::read_from`] that reads the value |
 /// | `skip` | the field is no member |
 /// | `new` | the field is a parameter of `new` |
+/// | `into` | a list is taken as items that convert into those of the list |
 /// | `set = "Sets the state."` | a method that sets the field and returns the struct, and its documentation |
 /// | `content`, `hidden`, `cut`, `secret` | `Debug` shows the size, that there is a value, the first 64 characters, or nothing. With one of these `Debug` is not derived but written by `Wire`. |
 ///

@@ -13,7 +13,7 @@ use syn::{
 use crate::attributes::{Case, Options, Show, argument, is};
 
 const STRUCT: &str = "fixed rename_all null_is_absent empty_is_absent escape complete debug new";
-const FIELD: &str = "name always read skip new set content hidden cut secret";
+const FIELD: &str = "name always read skip new into set content hidden cut secret";
 
 /// The options of a struct.
 struct Model {
@@ -87,6 +87,8 @@ struct Member<'a> {
     read: Option<Path>,
     skip: bool,
     new: bool,
+    /// `true` if `new` and the setter take a list of what converts into the items.
+    into: bool,
     set: Option<LitStr>,
     show: Show,
 }
@@ -106,6 +108,7 @@ impl<'a> Member<'a> {
             read: options.value("read")?,
             skip: options.has("skip")?,
             new: options.has("new")?,
+            into: options.has("into")?,
             set: options.text("set")?,
             show: Show::parse(&options)?,
         })
@@ -145,8 +148,16 @@ impl<'a> Member<'a> {
         let (name, ty) = (self.ident, self.ty);
         let is_plain = |ty: &Type| is(ty, &["bool", "u32", "u64", "f64", "Json", "Members"]);
         if let Some(item) = argument(ty, "List").or_else(|| argument(ty, "Vec")) {
+            // Not for all lists: of an empty one the type of the items would not be known.
+            let (item, items) = match self.into {
+                true => (
+                    quote!(impl ::core::convert::Into<#item>),
+                    quote!(#name.into_iter().map(::core::convert::Into::into)),
+                ),
+                false => (quote!(#item), quote!(#name.into_iter())),
+            };
             let parameter = quote!(#name: impl ::core::iter::IntoIterator<Item = #item>);
-            return (parameter, quote!(#name.into_iter().collect()));
+            return (parameter, quote!(#items.collect()));
         }
         let (ty, value) = match argument(ty, "Option") {
             Some(ty) if is_plain(ty) => {

@@ -10,23 +10,13 @@ use crate::protocol::Env;
 /// The citations of an answer. The Workspace displays them where they are sent, usually at the end.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a collection of citations.")]
 pub struct CitationCollection {
     /// The citations.
-    #[wire(always)]
+    #[wire(always, new)]
     pub citations: List<Citation>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl CitationCollection {
-    /// Creates a citation collection from `citations`.
-    #[must_use]
-    pub fn new(citations: impl IntoIterator<Item = Citation>) -> Self {
-        Self {
-            citations: citations.into_iter().collect(),
-            unknown: Members::new(),
-        }
-    }
 }
 
 /// A citation: one source of an answer.

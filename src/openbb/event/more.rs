@@ -5,23 +5,13 @@ use crate::json::{List, Members, Wire};
 /// Suggested prompts for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates suggestions from prompts.")]
 pub struct PromptSuggestions {
     /// The prompts.
-    #[wire(always)]
+    #[wire(always, new, into)]
     pub suggestions: List<String>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl PromptSuggestions {
-    /// Creates suggestions from prompts.
-    #[must_use]
-    pub fn new<S: Into<String>>(suggestions: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            suggestions: suggestions.into_iter().map(Into::into).collect(),
-            unknown: Members::new(),
-        }
-    }
 }
 
 /// The token usage of an answer; a draft of the protocol.
@@ -74,25 +64,14 @@ pub struct TokenCount {
 /// Later requests have it as a message with the role `summary`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a summary of all messages up to one.")]
 pub struct ConversationSummary {
     /// The summary.
-    #[wire(always)]
+    #[wire(always, new)]
     pub content: String,
     /// The id of the last message that it replaces.
-    #[wire(always)]
+    #[wire(always, new)]
     pub covered_through_message_id: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl ConversationSummary {
-    /// Creates a summary of all messages up to `through`.
-    #[must_use]
-    pub fn new(content: impl Into<String>, through: impl Into<String>) -> Self {
-        Self {
-            content: content.into(),
-            covered_through_message_id: through.into(),
-            unknown: Members::new(),
-        }
-    }
 }

@@ -53,30 +53,17 @@ impl DataFormat {
 /// The data source on which a Snowflake query runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a data source.")]
 pub struct QueryDataSource {
     /// The name of the backend that has the widget.
+    #[wire(new)]
     pub origin: String,
     /// The id of the widget at its backend.
+    #[wire(new)]
     pub id: String,
     /// The id of the widget on the dashboard.
+    #[wire(new)]
     pub widget_uuid: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl QueryDataSource {
-    /// Creates a data source.
-    #[must_use]
-    pub fn new(
-        origin: impl Into<String>,
-        id: impl Into<String>,
-        widget_uuid: impl Into<String>,
-    ) -> Self {
-        Self {
-            origin: origin.into(),
-            id: id.into(),
-            widget_uuid: widget_uuid.into(),
-            unknown: Members::new(),
-        }
-    }
 }
