@@ -55,7 +55,7 @@
 //! | make a call | [`GetWidgetData`], [`GetParamsOptions`], [`ExecuteAgentTool`], [`AddWidgetToDashboard`], [`UpdateWidgetInDashboard`], [`AddGenerativeWidget`], [`ManageNavigationBar`], [`GetSkillContent`], [`SaveSkill`], [`AssignTasksToAgents`], [`ExecuteClientSql`], [`PrepareClientSqlTables`], [`FunctionCall`] for any other; several with a [`CallQueue`] |
 //! | send state with a call | [`State`], [`Untrusted`] |
 //! | write a client | [`Message`], [`Event`], [`Output`], [`Arguments`], [`Decoder`], [`agents`] |
-//! | older forms | [`Era`], [`Widgets::Flat`], [`Options::List`], [`GetDirectRetrievalData`] |
+//! | older forms | [`Era`], [`Widgets::Flat`], [`Options::List`], [`Arguments::GetDirectRetrievalData`] |
 
 mod base64;
 mod call;
@@ -89,7 +89,7 @@ pub use event::{
     StatusUpdate, TokenCount, TokenUsage,
 };
 pub use feedback::{Feedback, Vote};
-pub use legacy::{Era, GetDirectRetrievalData};
+pub use legacy::Era;
 pub use mount::feedback;
 pub use request::{
     AgentInfo, ApiKeys, AttachedDocument, Context, ContextEntry, DashboardInfo, DashboardTab,

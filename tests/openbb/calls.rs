@@ -3,10 +3,10 @@
 use copilot_wire::json::{Json, Members};
 use copilot_wire::openbb::{
     AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, DataSource, Event,
-    ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData, GetParamsOptions,
-    GetSkillContent, GetWidgetData, ManageNavigationBar, Message, ParamOptionsQuery,
-    PrepareClientSqlTables, QueryRequest, SaveSkill, SqlQuery, SqlWidget, TaskRequest,
-    UpdateWidgetInDashboard, Widget, WidgetUpdate,
+    ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetParamsOptions, GetSkillContent,
+    GetWidgetData, ManageNavigationBar, Message, ParamOptionsQuery, PrepareClientSqlTables,
+    QueryRequest, SaveSkill, SqlQuery, SqlWidget, TaskRequest, UpdateWidgetInDashboard, Widget,
+    WidgetUpdate,
 };
 use copilot_wire::protocol::{ChartKind, SendError};
 use serde_json::json;
@@ -228,8 +228,7 @@ fn every_function() {
     }
     let (_, widget) = request.widgets().next().unwrap();
     let source = || DataSource::from(widget);
-    let direct: FunctionCall = GetDirectRetrievalData::new(source()).into();
-    assert_eq!(direct.function, "get_direct_retrieval_data");
+    let direct = FunctionCall::new("get_direct_retrieval_data", &source()).unwrap();
     assert!(
         matches!(direct.arguments(), Arguments::GetDirectRetrievalData(found) if found == source())
     );

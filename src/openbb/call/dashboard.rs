@@ -1,7 +1,6 @@
 //! Calls that change dashboards or delegate tasks to other agents.
 
-use super::widget_data::sources_object;
-use super::{DataSource, FunctionCall};
+use super::DataSource;
 use crate::json::{Json, List, Members, Wire};
 use crate::openbb::request::{AgentInfo, Widget};
 
@@ -33,39 +32,16 @@ impl AddWidgetToDashboard {
     }
 }
 
-impl From<AddWidgetToDashboard> for FunctionCall {
-    fn from(call: AddWidgetToDashboard) -> Self {
-        let arguments = sources_object(&call.data_sources, &call.unknown);
-        Self::made("add_widget_to_dashboard", arguments)
-    }
-}
-
 /// A call that changes the arguments of widgets on the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call with these changes.")]
 pub struct UpdateWidgetInDashboard {
     /// The changes, one for each widget.
-    #[wire(always)]
+    #[wire(always, new)]
     pub data_sources: List<WidgetUpdate>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl UpdateWidgetInDashboard {
-    /// Creates a call with these changes.
-    #[must_use]
-    pub fn new(updates: impl IntoIterator<Item = WidgetUpdate>) -> Self {
-        Self {
-            data_sources: updates.into_iter().collect(),
-            unknown: Members::new(),
-        }
-    }
-}
-
-impl From<UpdateWidgetInDashboard> for FunctionCall {
-    fn from(call: UpdateWidgetInDashboard) -> Self {
-        Self::made("update_widget_in_dashboard", call.to_raw())
-    }
 }
 
 /// New arguments for one widget.
@@ -155,12 +131,6 @@ impl ManageNavigationBar {
     }
 }
 
-impl From<ManageNavigationBar> for FunctionCall {
-    fn from(call: ManageNavigationBar) -> Self {
-        Self::made("manage_navigation_bar", call.to_raw())
-    }
-}
-
 /// A tab of the navigation bar.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
@@ -175,29 +145,13 @@ pub struct NavigationTab {
 /// A call that delegates tasks to other agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call that delegates these tasks.")]
 pub struct AssignTasksToAgents {
     /// The tasks.
-    #[wire(always)]
+    #[wire(always, new)]
     pub task_requests: List<TaskRequest>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl AssignTasksToAgents {
-    /// Creates a call that delegates these tasks.
-    #[must_use]
-    pub fn new(tasks: impl IntoIterator<Item = TaskRequest>) -> Self {
-        Self {
-            task_requests: tasks.into_iter().collect(),
-            unknown: Members::new(),
-        }
-    }
-}
-
-impl From<AssignTasksToAgents> for FunctionCall {
-    fn from(call: AssignTasksToAgents) -> Self {
-        Self::made("assign_tasks_to_agents", call.to_raw())
-    }
 }
 
 /// A task for another agent.

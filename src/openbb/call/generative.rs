@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::FunctionCall;
 use crate::json::{Json, Members, Wire};
 use crate::openbb::event::{ChartParams, no_axes};
 use crate::protocol::{ChartKind, SendError, rows_of};
@@ -97,11 +96,5 @@ impl AddGenerativeWidget {
     pub fn inner_tab(mut self, tab: impl Into<String>) -> Self {
         self.inner_tab = tab.into();
         self
-    }
-}
-
-impl From<AddGenerativeWidget> for FunctionCall {
-    fn from(call: AddGenerativeWidget) -> Self {
-        Self::made("add_generative_widget", call.to_raw())
     }
 }

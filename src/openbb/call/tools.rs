@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-use super::FunctionCall;
 use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::openbb::request::{Tool, Widget};
 
@@ -40,12 +39,6 @@ impl ExecuteAgentTool {
     }
 }
 
-impl From<ExecuteAgentTool> for FunctionCall {
-    fn from(call: ExecuteAgentTool) -> Self {
-        Self::made("execute_agent_tool", call.to_raw())
-    }
-}
-
 /// A call that fetches a skill of the request's catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
@@ -61,80 +54,44 @@ pub struct GetSkillContent {
     pub unknown: Members,
 }
 
-impl From<GetSkillContent> for FunctionCall {
-    fn from(call: GetSkillContent) -> Self {
-        Self::made("get_skill_content", call.to_raw())
-    }
-}
-
 /// A call that proposes a new skill to the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call that proposes a skill.")]
 pub struct SaveSkill {
     /// The name.
+    #[wire(new)]
     pub name: String,
     /// The instructions.
+    #[wire(new)]
     pub instructions: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl SaveSkill {
-    /// Creates a call that proposes a skill.
-    #[must_use]
-    pub fn new(name: impl Into<String>, instructions: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            instructions: instructions.into(),
-            unknown: Members::new(),
-        }
-    }
-}
-
-impl From<SaveSkill> for FunctionCall {
-    fn from(call: SaveSkill) -> Self {
-        Self::made("save_skill", call.to_raw())
-    }
 }
 
 /// A call that runs SQL over widget data in the browser. Only for front ends with the option
 /// `client-sql`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call that runs these queries.")]
 pub struct ExecuteClientSql {
     /// The queries, one to five. Entry *i* of the result belongs to query *i*.
-    #[wire(always)]
+    #[wire(always, new)]
     pub queries: List<SqlQuery>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
 
-impl ExecuteClientSql {
-    /// Creates a call that runs these queries.
-    #[must_use]
-    pub fn new(queries: impl IntoIterator<Item = SqlQuery>) -> Self {
-        Self {
-            queries: queries.into_iter().collect(),
-            unknown: Members::new(),
-        }
-    }
-}
-
-impl From<ExecuteClientSql> for FunctionCall {
-    fn from(call: ExecuteClientSql) -> Self {
-        Self::made("execute_client_sql", call.to_raw())
-    }
-}
-
 /// An SQL query.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a query over the tables of widgets.")]
 pub struct SqlQuery {
     /// The SQL text.
-    #[wire(always)]
+    #[wire(always, new)]
     pub sql: String,
     /// The ids of the widgets whose tables the query reads, at least one.
-    #[wire(always)]
+    #[wire(always, new, into)]
     pub widget_uuids: List<String>,
     /// The maximum number of rows, up to 1,000.
     pub row_limit: Option<u64>,
@@ -143,19 +100,6 @@ pub struct SqlQuery {
 }
 
 impl SqlQuery {
-    /// Creates a query over the tables of widgets.
-    #[must_use]
-    pub fn new<S: Into<String>>(
-        sql: impl Into<String>,
-        widget_uuids: impl IntoIterator<Item = S>,
-    ) -> Self {
-        Self {
-            sql: sql.into(),
-            widget_uuids: widget_uuids.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
-    }
-
     /// Sets the maximum number of rows.
     #[must_use]
     pub fn limit(mut self, rows: u64) -> Self {
@@ -168,29 +112,13 @@ impl SqlQuery {
 /// with the option `client-sql`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call that loads these widgets.")]
 pub struct PrepareClientSqlTables {
     /// The widgets, at most ten.
-    #[wire(always)]
+    #[wire(always, new, into)]
     pub widgets: List<SqlWidget>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl PrepareClientSqlTables {
-    /// Creates a call that loads these widgets.
-    #[must_use]
-    pub fn new<S: Into<SqlWidget>>(widgets: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            widgets: widgets.into_iter().map(Into::into).collect(),
-            unknown: Members::new(),
-        }
-    }
-}
-
-impl From<PrepareClientSqlTables> for FunctionCall {
-    fn from(call: PrepareClientSqlTables) -> Self {
-        Self::made("prepare_client_sql_tables", call.to_raw())
-    }
 }
 
 /// A widget whose data becomes a table.

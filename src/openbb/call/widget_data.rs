@@ -84,80 +84,40 @@ impl From<&Widget> for DataSource {
 ///     GetWidgetData::new(request.widgets().map(|(_, widget)| widget)).into()
 /// }
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call for the data of widgets, with their current arguments.")]
 pub struct GetWidgetData {
     /// The widgets whose data is requested.
+    #[wire(always, new, into)]
     pub data_sources: List<DataSource>,
     /// Set if the widgets are of the tier `extra`, for which the function has another name.
+    #[wire(skip, set = "Marks the widgets as those of the tier `extra`.")]
     pub extra: bool,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
 
-impl GetWidgetData {
-    /// Creates a call for the data of widgets, with their current arguments.
-    #[must_use]
-    pub fn new<S: Into<DataSource>>(sources: impl IntoIterator<Item = S>) -> Self {
-        Self {
-            data_sources: sources.into_iter().map(Into::into).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Marks the widgets as those of the tier `extra`.
-    #[must_use]
-    pub fn extra(mut self) -> Self {
-        self.extra = true;
-        self
-    }
-}
-
 impl From<GetWidgetData> for FunctionCall {
     fn from(call: GetWidgetData) -> Self {
-        let function = if call.extra {
-            "get_extra_widget_data"
-        } else {
-            "get_widget_data"
+        let function = match call.extra {
+            true => "get_extra_widget_data",
+            false => "get_widget_data",
         };
-        Self::made(function, sources_object(&call.data_sources, &call.unknown))
+        Self::made(function, call.to_raw())
     }
-}
-
-/// Returns `{"data_sources": [...]}`.
-pub(in crate::openbb) fn sources_object(sources: &List<DataSource>, unknown: &Members) -> Json {
-    let mut arguments = Members::new();
-    arguments.push("data_sources", sources.to_raw());
-    arguments.extend(unknown.iter().map(|(key, value)| (key, value.clone())));
-    arguments.to_raw()
 }
 
 /// A call for the choices of parameters whose `get_options` is true.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call with these queries.")]
 pub struct GetParamsOptions {
     /// One query for each parameter.
-    #[wire(always)]
+    #[wire(always, new)]
     pub param_options_queries: List<ParamOptionsQuery>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl GetParamsOptions {
-    /// Creates a call with these queries.
-    #[must_use]
-    pub fn new(queries: impl IntoIterator<Item = ParamOptionsQuery>) -> Self {
-        Self {
-            param_options_queries: queries.into_iter().collect(),
-            unknown: Members::new(),
-        }
-    }
-}
-
-impl From<GetParamsOptions> for FunctionCall {
-    fn from(call: GetParamsOptions) -> Self {
-        Self::made("get_params_options", call.to_raw())
-    }
 }
 
 /// A query for the choices of one parameter.

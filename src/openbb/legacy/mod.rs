@@ -5,6 +5,5 @@ mod era;
 mod widget_data;
 
 pub use era::Era;
-pub use widget_data::GetDirectRetrievalData;
 
 pub(super) use widget_data::{data_sources, in_era};

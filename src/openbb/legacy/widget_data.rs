@@ -2,8 +2,8 @@
 
 use super::Era;
 use crate::json::{Json, List, Members, Wire};
-use crate::openbb::call::{sources_object, with_members};
-use crate::openbb::{DataSource, FunctionCall};
+use crate::openbb::call::with_members;
+use crate::openbb::{DataSource, GetWidgetData};
 use crate::protocol::SendError;
 
 /// Converts the arguments of `get_widget_data` to the form of an era; `None` if they are in that
@@ -39,7 +39,7 @@ pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Jso
             widget_uuid: None,
             ..source
         });
-        return Ok(Some(sources_object(&older.collect(), &Members::new())));
+        return Ok(Some(GetWidgetData::new(older).to_raw()));
     }
     let uuids: Vec<String> = sources
         .into_iter()
@@ -78,26 +78,4 @@ pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
     let is_source = arguments.get("origin").is_some() && arguments.get("id").is_some();
     let source = is_source.then(|| DataSource::from_raw(arguments)).flatten();
     source.into_iter().collect()
-}
-
-/// A call for data of a source that is not a widget (September 2024, soon withdrawn).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GetDirectRetrievalData {
-    /// The data source.
-    pub source: DataSource,
-}
-
-impl GetDirectRetrievalData {
-    /// Creates a call for one data source.
-    #[must_use]
-    pub fn new(source: DataSource) -> Self {
-        Self { source }
-    }
-}
-
-impl From<GetDirectRetrievalData> for FunctionCall {
-    fn from(call: GetDirectRetrievalData) -> Self {
-        Self::made("get_direct_retrieval_data", call.source.to_raw())
-    }
 }
