@@ -17,7 +17,7 @@ use std::hash::Hash;
 use copilot_wire::github::SessionInfo;
 use copilot_wire::json::{Escape, Json, JsonError, Kind, Members, WriteError};
 use copilot_wire::openai::FinishReason;
-use copilot_wire::openbb::{Feature, Features, OpenBb, OptionValue, Output, StateError, Url};
+use copilot_wire::openbb::{OpenBb, OptionValue, Output, StateError, Url};
 use copilot_wire::protocol::{
     AgentError, Capabilities, ChartKind, Env, EventDecoder, EventError, Level, Protocol, Refusal,
     Resumption, SendError, ToolCall, Turn,
@@ -140,11 +140,13 @@ fn collections_are_iterated_in_order() {
     assert_eq!(members.iter().next_back().map(|(key, _)| key), Some("b"));
     assert_eq!(members.clone().into_iter().collect::<Members>(), members);
 
-    let mut features = Features::default();
-    features.set("file-upload", Feature::Switch(true));
-    for feature in &features {
-        assert_eq!(feature, ("file-upload", &Feature::Switch(true)));
-    }
+    let mut set = members.clone();
+    set.set("a", Json::parse("7").unwrap());
+    assert_eq!(
+        set.iter().next().map(|(key, value)| (key, value.text())),
+        Some(("a", "7"))
+    );
+    assert_eq!(set.len(), 2);
     for line in &SessionInfo::parse("Current User's Login: gr2m") {
         assert_eq!(line, ("Current User's Login", "gr2m"));
     }

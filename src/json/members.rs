@@ -35,6 +35,14 @@ impl Members {
         self.0.push((key.into(), value));
     }
 
+    /// Sets a member, in its place if there is one with this key, else as the last.
+    pub fn set(&mut self, key: &str, value: Json) {
+        match self.0.iter_mut().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = value,
+            None => self.push(key, value),
+        }
+    }
+
     /// Returns the member with this key; the last one if there are several, as in JavaScript.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.0

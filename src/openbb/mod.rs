@@ -79,10 +79,7 @@ pub use call::{
     PrepareClientSqlTables, SaveSkill, SqlQuery, SqlWidget, State, StateError, TaskRequest,
     TurnState, TurnUsage, Untrusted, UpdateWidgetInDashboard, WidgetUpdate,
 };
-pub use descriptor::{
-    Choice, Control, Descriptor, DescriptorError, Endpoints, Feature, Features, Model, Switch,
-    agents,
-};
+pub use descriptor::{Choice, Control, Descriptor, Endpoints, Model, Switch, agents};
 pub use event::{
     Artifact, ArtifactType, BoundingBox, ChartParams, ChartType, Citation, CitationCollection,
     ConversationSummary, Event, EventType, Output, PromptSuggestions, RawEvent, SourceInfo,

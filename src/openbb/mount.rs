@@ -40,8 +40,7 @@ impl Mount for Descriptor {
         descriptors.push(self);
         // All again with each mount: the Workspace judges the document as a whole, so the names of
         // any two agents can collide.
-        descriptor::check_all(descriptors)
-            .map_err(|error| MountError::Invalid(format!("descriptor: {error}")))?;
+        descriptor::check_all(descriptors)?;
         site.document("/agents.json", |call| {
             descriptor::agents_json(&advertised(call))
         })?;

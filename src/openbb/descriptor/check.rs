@@ -1,50 +1,15 @@
 //! Checks of descriptors.
 
-use super::{Control, Descriptor, FEEDBACK, Feature, Switch};
-use crate::json::{Json, Kind};
+use std::fmt;
 
-/// The reason why the Workspace would reject a descriptor.
-///
-/// The Workspace validates the document as a whole: one invalid entry makes all agents of the
-/// server unavailable.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DescriptorError {
-    /// The id is empty, or has characters other than lower-case letters, digits, `-` and `_`.
-    #[error("an id may have only lower-case letters, digits, `-` and `_`")]
-    Id,
-    /// A required text is empty.
-    #[error("{0} must not be empty")]
-    Empty(&'static str),
-    /// A location is neither a URL nor a path.
-    #[error("{0} must be a URL or a path that starts with `/`")]
-    Location(&'static str),
-    /// Streaming is off. The Workspace requires it.
-    #[error("streaming must be on")]
-    Streaming,
-    /// Feedback needs both the feature and a location for its requests.
-    #[error("feedback needs the feature and the endpoint")]
-    Feedback,
-    /// A feature that the Workspace knows is not a boolean.
-    #[error("feature {0} must be a boolean")]
-    NotASwitch(String),
-    /// A control cannot be displayed.
-    #[error("option {id} {fault}")]
-    Option {
-        /// The id of the control.
-        id: String,
-        /// The error.
-        fault: &'static str,
-    },
-    /// A model has no id or no name, or two models have the same id.
-    #[error("a model needs a unique id and a name")]
-    Model,
-    /// Two agents have the same id.
-    #[error("two agents have the id {0}")]
-    DuplicateId(String),
-    /// Two agents have the same name, ignoring case.
-    #[error("two agents have the name {0}")]
-    DuplicateName(String),
+use super::{Control, Descriptor, FEEDBACK, Switch};
+use crate::json::{Json, Kind, Wire};
+use crate::router::MountError;
+
+/// Returns the reason why the Workspace would reject a descriptor. It validates the document as a whole: one
+/// invalid entry makes all agents of the server unavailable.
+pub(super) fn invalid(reason: impl fmt::Display) -> MountError {
+    MountError::Invalid(format!("descriptor: {reason}"))
 }
 
 impl Descriptor {
@@ -53,48 +18,52 @@ impl Descriptor {
     ///
     /// # Errors
     ///
-    /// The first [`DescriptorError`].
-    pub fn check(&self) -> Result<(), DescriptorError> {
+    /// [`MountError::Invalid`] with the first reason why the Workspace would not.
+    pub fn check(&self) -> Result<(), MountError> {
         // The documentation says `^[a-z0-9-]+$`; OpenBB's own examples use underscores, and they
         // work.
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
         if self.id.is_empty() || !self.id.chars().all(plain) {
-            return Err(DescriptorError::Id);
+            return Err(invalid(
+                "an id may have only lower-case letters, digits, `-` and `_`",
+            ));
         }
         if self.name.trim().is_empty() {
-            return Err(DescriptorError::Empty("the name"));
+            return Err(invalid("the name must not be empty"));
         }
         if self.description.trim().is_empty() {
-            return Err(DescriptorError::Empty("the description"));
+            return Err(invalid("the description must not be empty"));
         }
         let endpoints = self.endpoints.clone().unwrap_or_default();
-        let places = [
-            ("the query endpoint", self.query_url(), true),
-            ("the feedback endpoint", &endpoints.feedback, false),
-            ("the image", &self.image, false),
-        ];
-        for (what, place, required) in places {
-            if !(is_place(place) || place.is_empty() && !required) {
-                return Err(DescriptorError::Location(what));
+        let is_optional = |place: &str| place.is_empty() || is_place(place);
+        let is_base = self.base_url.is_empty() || is_url(&self.base_url);
+        for (what, is_valid) in [
+            ("the query endpoint", is_place(self.query_url())),
+            ("the feedback endpoint", is_optional(&endpoints.feedback)),
+            ("the image", is_optional(&self.image)),
+            ("the base URL", is_base),
+        ] {
+            if !is_valid {
+                let message = "must be a URL or a path that starts with `/`";
+                return Err(invalid(format!("{what} {message}")));
             }
         }
-        if !self.base_url.is_empty() && !is_url(&self.base_url) {
-            return Err(DescriptorError::Location("the base URL"));
-        }
         if !self.has("streaming") {
-            return Err(DescriptorError::Streaming);
+            return Err(invalid("streaming must be on"));
         }
         // Either one alone: votes with nowhere to go, or a location that is never called.
         if self.has(FEEDBACK) == endpoints.feedback.is_empty() {
-            return Err(DescriptorError::Feedback);
+            return Err(invalid("feedback needs the feature and the endpoint"));
         }
         for (id, feature) in self.features.iter() {
-            check_feature(id, feature)?;
+            if let Some(fault) = fault(id, feature) {
+                return Err(invalid(format!("feature {id} {fault}")));
+            }
         }
         let mut ids = Vec::new();
         for model in self.models.iter() {
             if model.id.is_empty() || model.name.is_empty() || ids.contains(&&model.id) {
-                return Err(DescriptorError::Model);
+                return Err(invalid("a model needs a unique id and a name"));
             }
             // A list and not a set: the author of a descriptor writes a handful.
             ids.push(&model.id);
@@ -103,41 +72,26 @@ impl Descriptor {
     }
 }
 
-fn check_feature(id: &str, feature: &Feature) -> Result<(), DescriptorError> {
+/// Returns the reason why the Workspace would reject a feature.
+fn fault(id: &str, feature: &Json) -> Option<&'static str> {
+    // Options of early 2026 arrive as `id=text`, so a `=` in the id would move the separator.
+    if id.trim().is_empty() || id.contains('=') {
+        return Some("needs an id without `=`");
+    }
     let known = Switch::ALL.iter().map(|switch| switch.as_str());
     let is_known = known
         .chain(["streaming", FEEDBACK])
         .any(|known| known == id);
-    match feature {
-        // Options of early 2026 arrive as `id=text`, so a `=` in the id would move the separator.
-        Feature::Switch(_) if id.trim().is_empty() || id.contains('=') => {
-            Err(DescriptorError::Option {
-                id: id.to_owned(),
-                fault: "needs an id without `=`",
-            })
-        }
-        Feature::Switch(_) => Ok(()),
-        _ if is_known => Err(DescriptorError::NotASwitch(id.to_owned())),
-        Feature::Control(control) => match fault(id, control) {
-            Some(fault) => Err(DescriptorError::Option {
-                id: id.to_owned(),
-                fault,
-            }),
-            None => Ok(()),
-        },
-        Feature::Unknown(_) => Err(DescriptorError::Option {
-            id: id.to_owned(),
-            fault: "must be a boolean or a control",
-        }),
+    if feature.kind() == Kind::Bool {
+        return None;
     }
-}
-
-/// Returns the reason why the Workspace would reject a control.
-fn fault(id: &str, control: &Control) -> Option<&'static str> {
+    if is_known {
+        return Some("must be a boolean");
+    }
+    let Some(control) = Control::from_raw(feature) else {
+        return Some("must be a boolean or a control");
+    };
     let default = control.default.as_ref().map(Json::kind);
-    if id.trim().is_empty() || id.contains('=') {
-        return Some("needs an id without `=`");
-    }
     if control.label.trim().is_empty() {
         return Some("needs a label");
     }

@@ -2,24 +2,27 @@
 
 use bytes::Bytes;
 
-use super::{Descriptor, DescriptorError, Switch};
-use crate::json::{Escape, JsonError, ObjectWriter, Reader, Wire};
+use super::check::invalid;
+use super::{Descriptor, Switch};
+use crate::json::{Escape, JsonError, Kind, ObjectWriter, Reader, Wire};
+use crate::router::MountError;
 
 /// Checks the descriptors of one document.
 ///
 /// # Errors
 ///
-/// [`DescriptorError`] if the Workspace would reject the document.
-pub(crate) fn check_all(descriptors: &[Descriptor]) -> Result<(), DescriptorError> {
+/// [`MountError::Invalid`] if the Workspace would reject the document.
+pub(crate) fn check_all(descriptors: &[Descriptor]) -> Result<(), MountError> {
     for (index, descriptor) in descriptors.iter().enumerate() {
         descriptor.check()?;
         for other in descriptors.iter().take(index) {
             if other.id == descriptor.id {
-                return Err(DescriptorError::DuplicateId(descriptor.id.clone()));
+                return Err(invalid(format!("two agents have the id {}", other.id)));
             }
             // The Workspace compares names without case among all agents that a user added.
             if other.name.to_lowercase() == descriptor.name.to_lowercase() {
-                return Err(DescriptorError::DuplicateName(descriptor.name.clone()));
+                let name = &descriptor.name;
+                return Err(invalid(format!("two agents have the name {name}")));
             }
         }
     }
@@ -52,19 +55,18 @@ fn document(descriptors: &[Descriptor]) -> Vec<u8> {
 /// URL.
 fn for_old_front_ends(descriptor: &Descriptor) -> Descriptor {
     let mut old = descriptor.clone();
-    let widgets = [
-        Switch::WidgetDashboardSelect,
-        Switch::WidgetDashboardSearch,
-        Switch::WidgetGlobalSearch,
-    ];
     old.has_streaming = Some(true);
     old.has_documents = Some(descriptor.has(Switch::FileUpload.as_str()));
-    let reads_widgets = widgets.iter().any(|switch| descriptor.has(switch.as_str()));
+    let reads_widgets = Switch::WIDGETS
+        .iter()
+        .any(|switch| descriptor.has(switch.as_str()));
     // A front end that reads this flag lets it override the three features, so it must agree with
     // them.
     old.has_function_calling = Some(reads_widgets);
     // The schema of 2025 has booleans only, and one other value hides all agents of the server.
-    old.features = descriptor.features.switches();
+    let features = descriptor.features.iter();
+    let switches = features.filter(|(_, value)| value.kind() == Kind::Bool);
+    old.features = switches.map(|(key, value)| (key, value.clone())).collect();
     let base = descriptor.base_url.trim_end_matches('/');
     if !base.is_empty() {
         let whole = |place: &mut String| {

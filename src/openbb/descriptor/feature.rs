@@ -1,10 +1,6 @@
 //! Features of agents and controls for users.
 
-use std::iter::Map;
-use std::slice;
-
-use crate::json::wire::object;
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
+use crate::json::{Json, List, Members, Wire};
 use crate::openbb::request::string;
 
 /// A feature of the Workspace that an agent can switch on.
@@ -38,6 +34,13 @@ impl Switch {
         Self::AgentOrchestration,
     ];
 
+    /// The features for widgets.
+    pub(super) const WIDGETS: [Self; 3] = [
+        Self::WidgetDashboardSelect,
+        Self::WidgetDashboardSearch,
+        Self::WidgetGlobalSearch,
+    ];
+
     /// Returns the key of the feature.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -50,102 +53,6 @@ impl Switch {
             Self::McpTools => "mcp-tools",
             Self::AgentOrchestration => "agent-orchestration",
         }
-    }
-}
-
-/// The value of a feature.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Feature {
-    /// A switch: on or off.
-    Switch(bool),
-    /// A control that the user sets.
-    Control(Control),
-    /// Any other value.
-    Unknown(Json),
-}
-
-/// The features of an agent, in order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Features(Vec<(String, Feature)>);
-
-impl Features {
-    /// Sets a feature.
-    pub fn set(&mut self, id: &str, feature: Feature) {
-        // In place, so that setting a feature again does not move its control on the page.
-        match self.0.iter_mut().find(|(key, _)| key == id) {
-            Some((_, old)) => *old = feature,
-            None => self.0.push((id.to_owned(), feature)),
-        }
-    }
-
-    /// Returns the value of a feature.
-    #[must_use]
-    pub fn get(&self, id: &str) -> Option<&Feature> {
-        self.0
-            .iter()
-            .find(|(key, _)| key == id)
-            .map(|(_, feature)| feature)
-    }
-
-    /// Returns an iterator over all features in order.
-    pub fn iter(&self) -> <&Self as IntoIterator>::IntoIter {
-        self.0.iter().map(|(key, feature)| (key.as_str(), feature))
-    }
-
-    /// Returns the switches; front ends of 2025 know no other features.
-    pub(super) fn switches(&self) -> Self {
-        let switch = |(_, feature): &&(String, Feature)| matches!(feature, Feature::Switch(_));
-        Self(self.0.iter().filter(switch).cloned().collect())
-    }
-}
-
-impl<'a> IntoIterator for &'a Features {
-    type Item = (&'a str, &'a Feature);
-    type IntoIter =
-        Map<slice::Iter<'a, (String, Feature)>, fn(&'a (String, Feature)) -> Self::Item>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl Wire for Features {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if !reader.is(Kind::Object) {
-            return Ok(None);
-        }
-        let mut features = Self::default();
-        reader.object(|reader, key| {
-            let feature = match reader.bool()? {
-                Some(on) => Feature::Switch(on),
-                // A failed read consumes nothing, so each of the three sees the same value.
-                None => match Control::read_from(reader)? {
-                    Some(control) => Feature::Control(control),
-                    None => Feature::Unknown(reader.value()?),
-                },
-            };
-            features.set(&key, feature);
-            Ok(())
-        })?;
-        Ok(Some(features))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        object(to, |object| {
-            for (key, feature) in &self.0 {
-                let to = object.member(key);
-                match feature {
-                    Feature::Switch(on) => to.bool(*on),
-                    Feature::Control(control) => control.write_to(to),
-                    Feature::Unknown(json) => to.raw(json),
-                }
-            }
-        });
-    }
-
-    fn is_absent(&self) -> bool {
-        self.0.is_empty()
     }
 }
 
@@ -188,10 +95,9 @@ impl Control {
     /// Creates a switch.
     #[must_use]
     pub fn toggle(label: impl Into<String>, on: bool) -> Self {
-        let on = if on { "true" } else { "false" };
         Self {
             label: label.into(),
-            default: Json::parse(on).ok(),
+            default: Some(on.to_raw()),
             ..Self::default()
         }
     }

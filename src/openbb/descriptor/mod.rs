@@ -4,9 +4,8 @@ mod check;
 mod document;
 mod feature;
 
-pub use check::DescriptorError;
 pub use document::agents;
-pub use feature::{Choice, Control, Feature, Features, Switch};
+pub use feature::{Choice, Control, Switch};
 
 pub(super) use document::{agents_json, check_all, copilots_json};
 
@@ -59,8 +58,8 @@ pub struct Descriptor {
     pub has_documents: Option<bool>,
     /// The URLs or paths that the Workspace posts to.
     pub endpoints: Option<Endpoints>,
-    /// The features that the agent supports or users can switch on, and its controls.
-    pub features: Features,
+    /// The features that the agent supports or users can switch on: for each a boolean, or a [`Control`].
+    pub features: Members,
     /// The models that the user can select.
     pub models: List<Model>,
     /// Members that this crate does not know or cannot read.
@@ -101,16 +100,11 @@ impl Descriptor {
         name: impl Into<String>,
         description: impl Into<String>,
     ) -> Self {
-        let mut features = Features::default();
-        features.set("streaming", Feature::Switch(true));
-        features.set(
-            Switch::WidgetDashboardSelect.as_str(),
-            Feature::Switch(false),
-        );
-        features.set(
-            Switch::WidgetDashboardSearch.as_str(),
-            Feature::Switch(false),
-        );
+        let mut features = Members::new();
+        features.push("streaming", true.to_raw());
+        for off in [Switch::WidgetDashboardSelect, Switch::WidgetDashboardSearch] {
+            features.push(off.as_str(), false.to_raw());
+        }
         Self {
             id: id.into(),
             name: name.into(),
@@ -146,8 +140,7 @@ impl Descriptor {
     #[must_use]
     pub fn feedback(mut self, path: impl Into<String>) -> Self {
         self.endpoints.get_or_insert_default().feedback = path.into();
-        self.features.set(FEEDBACK, Feature::Switch(true));
-        self
+        self.option(FEEDBACK)
     }
 
     /// Sets the URL of this server, for front ends of 2024 that do not accept relative paths.
@@ -159,22 +152,21 @@ impl Descriptor {
 
     /// Enables a feature of the Workspace.
     #[must_use]
-    pub fn enable(mut self, switch: Switch) -> Self {
-        self.features.set(switch.as_str(), Feature::Switch(true));
-        self
+    pub fn enable(self, switch: Switch) -> Self {
+        self.option(switch.as_str())
     }
 
     /// Adds an option that is always on; the request's `workspace_options` has it.
     #[must_use]
     pub fn option(mut self, id: &str) -> Self {
-        self.features.set(id, Feature::Switch(true));
+        self.features.set(id, true.to_raw());
         self
     }
 
     /// Adds an option that the user can set; the request's `workspace_options` has it.
     #[must_use]
     pub fn control(mut self, id: &str, control: Control) -> Self {
-        self.features.set(id, Feature::Control(control));
+        self.features.set(id, control.to_raw());
         self
     }
 
@@ -201,20 +193,19 @@ impl Descriptor {
     /// deprecated flags take precedence.
     #[must_use]
     pub fn has(&self, feature: &str) -> bool {
-        let widgets = [
-            Switch::WidgetDashboardSelect,
-            Switch::WidgetDashboardSearch,
-            Switch::WidgetGlobalSearch,
-        ];
         // The front end lets the flags of 2024 override `features` where both are present.
         let flag = match feature {
             "streaming" => self.has_streaming,
-            _ if widgets.iter().any(|switch| switch.as_str() == feature) => {
+            _ if Switch::WIDGETS
+                .iter()
+                .any(|switch| switch.as_str() == feature) =>
+            {
                 self.has_function_calling
             }
             _ => None,
         };
-        flag.unwrap_or_else(|| matches!(self.features.get(feature), Some(Feature::Switch(true))))
+        let switch = || self.features.get(feature)?.as_bool();
+        flag.or_else(switch).unwrap_or_default()
     }
 
     /// Returns the path at which the agent is mounted.
