@@ -1,5 +1,3 @@
-use std::{error::Error, fmt};
-
 use http::StatusCode;
 
 use super::KeyError;
@@ -7,8 +5,9 @@ use super::KeyError;
 /// The reason why a request was refused.
 ///
 /// `Display` and `Debug` print only the [kind](VerifyErrorKind): no signature, no key identifier,
-/// no body. If the keys were not available, [`source`](Error::source) is the [`KeyError`].
-#[derive(Debug, Clone)]
+/// no body. If the keys were not available, [`source`](std::error::Error::source) is the [`KeyError`].
+#[derive(Debug, Clone, thiserror::Error)]
+#[error("{kind}")]
 pub struct VerifyError {
     kind: VerifyErrorKind,
     source: Option<KeyError>,
@@ -41,38 +40,34 @@ impl From<KeyError> for VerifyError {
     }
 }
 
-impl fmt::Display for VerifyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.kind, f)
-    }
-}
-
-impl Error for VerifyError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
-    }
-}
-
 /// The kind of a [`VerifyError`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum VerifyErrorKind {
     /// The body is empty. The protocol has no such request, signed or not.
+    #[error("request body is empty")]
     EmptyBody,
     /// The signature header is absent or empty, as in requests of `gh debug-cli`.
+    #[error("request is not signed")]
     MissingSignature,
     /// The key identifier header is absent or empty.
+    #[error("request has no key identifier")]
     MissingKeyIdentifier,
     /// No key has the identifier.
+    #[error("request has an unknown key identifier")]
     UnknownKeyIdentifier,
     /// The signature is not canonical base64 of a DER `SEQUENCE { r INTEGER, s INTEGER }` with both
     /// in `[1, n-1]`.
+    #[error("signature is malformed")]
     MalformedSignature,
     /// The identifier belongs to a key that is not a readable P-256 key.
+    #[error("key is not a P-256 key")]
     UnsupportedKey,
     /// The signature is not one of this body with this key.
+    #[error("signature does not match")]
     SignatureMismatch,
     /// The keys could not be fetched, so the request could not be verified.
+    #[error("signing keys are unavailable")]
     KeysUnavailable,
 }
 
@@ -99,20 +94,5 @@ impl VerifyErrorKind {
             Self::SignatureMismatch => "signature-mismatch",
             Self::KeysUnavailable => "keys-unavailable",
         }
-    }
-}
-
-impl fmt::Display for VerifyErrorKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::EmptyBody => "request body is empty",
-            Self::MissingSignature => "request is not signed",
-            Self::MissingKeyIdentifier => "request has no key identifier",
-            Self::UnknownKeyIdentifier => "request has an unknown key identifier",
-            Self::MalformedSignature => "signature is malformed",
-            Self::UnsupportedKey => "key is not a P-256 key",
-            Self::SignatureMismatch => "signature does not match",
-            Self::KeysUnavailable => "signing keys are unavailable",
-        })
     }
 }

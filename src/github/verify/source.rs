@@ -49,7 +49,8 @@ impl<K: KeySource + ?Sized> KeySource for Box<K> {
 /// `Display` and `Debug` print the kind only. The HTTP client's error is the
 /// [`source`](Error::source): its text is not controlled by this crate and should at most be
 /// logged.
-#[derive(Clone)]
+#[derive(Clone, thiserror::Error)]
+#[error("{kind}")]
 pub struct KeyError {
     kind: KeyErrorKind,
     source: Option<Arc<dyn Error + Send + Sync>>,
@@ -84,39 +85,20 @@ impl fmt::Debug for KeyError {
     }
 }
 
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind {
-            KeyErrorKind::Transport => f.write_str("key endpoint is not reachable"),
-            KeyErrorKind::Status(status) => {
-                write!(f, "key endpoint answered with status {}", status.as_u16())
-            }
-            KeyErrorKind::Document => {
-                f.write_str("response of the key endpoint is not a key document")
-            }
-            KeyErrorKind::Identifier => {
-                f.write_str("key identifier is not 1 to 256 visible ASCII characters")
-            }
-        }
-    }
-}
-
-impl Error for KeyError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.source.as_deref().map(|source| source as _)
-    }
-}
-
 /// The kind of a [`KeyError`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyErrorKind {
     /// There was no response.
+    #[error("key endpoint is not reachable")]
     Transport,
     /// The response had a status without keys.
+    #[error("key endpoint answered with status {}", .0.as_u16())]
     Status(StatusCode),
     /// The response was not a key document.
+    #[error("response of the key endpoint is not a key document")]
     Document,
     /// The text is not a valid [`KeyId`].
+    #[error("key identifier is not 1 to 256 visible ASCII characters")]
     Identifier,
 }
