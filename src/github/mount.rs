@@ -31,27 +31,29 @@ pub struct Mount {
     path: String,
     chunks: ChunkForm,
     body_limit: usize,
-    gate: Arc<dyn Gate>,
+    /// `None` if all requests are accepted.
+    #[cfg(feature = "verify")]
+    verifier: Option<Verifier>,
 }
+
+#[cfg(feature = "verify")]
+type Verifier = super::verify::Verifier<Arc<dyn super::verify::KeySource>>;
 
 /// A conversation with open files has less: it must fit into a model's context.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
 impl Mount {
-    fn behind(gate: impl Gate + 'static) -> Self {
-        Self {
-            path: "/github".to_owned(),
-            chunks: ChunkForm::default(),
-            body_limit: BODY_LIMIT,
-            gate: Arc::new(gate),
-        }
-    }
-
     /// Creates a mount that accepts all requests, signed or not: for an agent that is not reachable from outside, or
     /// behind a proxy that verifies. `gh debug-cli` sends no signature.
     #[must_use]
     pub fn unverified() -> Self {
-        Self::behind(Open)
+        Self {
+            path: "/github".to_owned(),
+            chunks: ChunkForm::default(),
+            body_limit: BODY_LIMIT,
+            #[cfg(feature = "verify")]
+            verifier: None,
+        }
     }
 
     /// Creates a mount that accepts only requests that are signed with one of these keys. Other requests get status 401,
@@ -62,7 +64,10 @@ impl Mount {
     #[cfg(feature = "verify")]
     #[must_use]
     pub fn verified(keys: impl super::verify::KeySource + 'static) -> Self {
-        Self::behind(Signed(super::verify::Verifier::new(keys)))
+        Self {
+            verifier: Some(Verifier::new(Arc::new(keys))),
+            ..Self::unverified()
+        }
     }
 
     /// Sets the path. The default is `/github`.
@@ -133,13 +138,30 @@ impl Mount {
         site.route(Method::GET, &path, Probe)
     }
 
+    /// Refuses a request by its headers, before its body is read.
+    fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        #[cfg(feature = "verify")]
+        if self.verifier.is_some() {
+            // Only that the headers are well-formed: the signature needs the body, which is not read
+            // from a client that cannot have signed it.
+            super::verify::SignatureHeaders::from_headers(headers).map_err(unverified)?;
+        }
+        let _ = headers;
+        Ok(())
+    }
+
     /// Verifies a body, or refuses it. No part of it is parsed before.
     async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
         if body.is_empty() {
             let message = "request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message).code("empty-body"));
         }
-        self.gate.admit(headers, body).await
+        #[cfg(feature = "verify")]
+        if let Some(verifier) = &self.verifier {
+            return verifier.verify(body, headers).await.map_err(unverified);
+        }
+        let _ = headers;
+        Ok(Verified::assume_verified(body))
     }
 }
 
@@ -150,47 +172,6 @@ impl fmt::Debug for Mount {
             .field("chunks", &self.chunks)
             .field("body_limit", &self.body_limit)
             .finish_non_exhaustive()
-    }
-}
-
-/// A check of requests before they reach an agent.
-#[async_trait]
-trait Gate: Send + Sync {
-    /// Refuses a request by its headers, before its body is read.
-    fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let _ = headers;
-        Ok(())
-    }
-
-    async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal>;
-}
-
-/// A check that accepts every request.
-struct Open;
-
-#[async_trait]
-impl Gate for Open {
-    async fn admit(&self, _: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
-        Ok(Verified::assume_verified(body))
-    }
-}
-
-/// A check that accepts signed requests.
-#[cfg(feature = "verify")]
-struct Signed<K>(super::verify::Verifier<K>);
-
-#[cfg(feature = "verify")]
-#[async_trait]
-impl<K: super::verify::KeySource> Gate for Signed<K> {
-    async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
-        self.0.verify(body, headers).await.map_err(unverified)
-    }
-
-    fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let read = super::verify::SignatureHeaders::from_headers(headers);
-        // Only that the headers are well-formed: the signature needs the body, which is not read
-        // from a client that cannot have signed it.
-        read.map(drop).map_err(unverified)
     }
 }
 
@@ -254,7 +235,7 @@ impl<E: Endpoint> Endpoint for Gated<E> {
     }
 
     fn admit(&self, parts: &Parts) -> Result<(), Refusal> {
-        self.mount.gate.admit_head(&parts.headers)
+        self.mount.admit_head(&parts.headers)
     }
 
     fn body_limit(&self) -> Option<usize> {
