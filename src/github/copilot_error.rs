@@ -10,20 +10,23 @@ use crate::protocol::Notice;
 /// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(escape = Json)]
+#[wire(
+    escape = Json,
+    new = "Creates an error. None of the three texts should be empty."
+)]
 pub struct CopilotError {
     /// The part that failed.
-    #[wire(name = "type")]
+    #[wire(name = "type", new)]
     pub kind: ErrorKind,
     /// A code of the agent's choice. For VS Code `sso` means that single sign-on is missing, and
     /// `identifier` is then the value of the header `X-GitHub-SSO`.
-    #[wire(always)]
+    #[wire(always, new)]
     pub code: String,
     /// The displayed message.
-    #[wire(always)]
+    #[wire(always, new)]
     pub message: String,
     /// The id of the object that the error is about: a reference, or the name of a function.
-    #[wire(always)]
+    #[wire(always, new)]
     pub identifier: String,
     /// The agent's slug. The platform adds it.
     #[wire(read = present)]
@@ -54,24 +57,6 @@ impl Default for ErrorKind {
 }
 
 impl CopilotError {
-    /// Creates an error. None of the three texts should be empty.
-    #[must_use]
-    pub fn new(
-        kind: ErrorKind,
-        code: impl Into<String>,
-        message: impl Into<String>,
-        identifier: impl Into<String>,
-    ) -> Self {
-        Self {
-            kind,
-            code: code.into(),
-            message: message.into(),
-            identifier: identifier.into(),
-            agent: None,
-            unknown: Members::new(),
-        }
-    }
-
     /// Creates an error for a failure or a notice of the agent. Empty texts are replaced by
     /// defaults.
     pub(super) fn agent(notice: &Notice, slug: &str) -> Self {

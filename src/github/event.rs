@@ -89,20 +89,13 @@ impl Event {
         let data = event.data();
         let json = || Json::parse(data.to_owned());
         match event.name() {
-            "copilot_confirmation" => {
-                let confirmation = Confirmation::from_raw(&json()?);
-                let wrong = EventError::Invalid("a confirmation must be an object");
-                confirmation.map(Self::Confirmation).ok_or(wrong)
-            }
-            "copilot_references" => {
-                let list = List::from_raw(&json()?);
-                let list = list.ok_or(EventError::Invalid("references must be an array"))?;
-                Ok(Output::References(list).into())
-            }
-            "copilot_errors" => {
-                let list = List::from_raw(&json()?);
-                let list = list.ok_or(EventError::Invalid("errors must be an array"))?;
-                Ok(Output::Errors(list).into())
+            name @ ("copilot_confirmation" | "copilot_references" | "copilot_errors") => {
+                let wrong = match name {
+                    "copilot_confirmation" => "a confirmation must be an object",
+                    "copilot_references" => "references must be an array",
+                    _ => "errors must be an array",
+                };
+                Self::named(name, &json()?).ok_or(EventError::Invalid(wrong))
             }
             "message" if data.trim() == "[DONE]" => Ok(Self::Done),
             "message" => Chunk::new(json()?).map(Self::of_chunk),
@@ -125,18 +118,22 @@ impl Event {
             .members()
             .filter(|(_, value)| !value.is_null())
             .map(|(key, _)| key);
-        let relayed = match (members.next().as_deref(), members.next()) {
-            (Some("copilot_confirmation"), None) => chunk.confirmation().map(Self::Confirmation),
-            (Some("copilot_references"), None) => chunk
-                .references()
-                .map(|list| Output::References(list).into()),
-            (Some("copilot_errors"), None) => {
-                chunk.errors().map(|list| Output::Errors(list).into())
-            }
+        let relayed = match (members.next(), members.next()) {
+            (Some(name), None) => chunk.get(&name).and_then(|data| Self::named(&name, &data)),
             _ => None,
         };
         drop(members);
         relayed.unwrap_or(Self::Output(Output::Chunk(chunk)))
+    }
+
+    /// Returns an event of the platform; `None` if its data is not what its name requires.
+    fn named(name: &str, data: &Json) -> Option<Self> {
+        Some(match name {
+            "copilot_confirmation" => Self::Confirmation(Wire::from_raw(data)?),
+            "copilot_references" => Output::References(Wire::from_raw(data)?).into(),
+            "copilot_errors" => Output::Errors(Wire::from_raw(data)?).into(),
+            _ => return None,
+        })
     }
 }
 
@@ -177,44 +174,22 @@ fn members<const N: usize>(object: &Json, names: [&str; N]) -> Option<[Json; N]>
     found.try_into().ok()
 }
 
-impl From<Output> for Event {
-    fn from(output: Output) -> Self {
-        Self::Output(output)
-    }
+macro_rules! from {
+    ($($value:ty => $event:ident: $convert:expr,)*) => {$(
+        impl From<$value> for $event {
+            fn from(value: $value) -> Self {
+                $convert(value)
+            }
+        }
+    )*};
 }
 
-impl From<Confirmation> for Event {
-    fn from(confirmation: Confirmation) -> Self {
-        Self::Confirmation(confirmation)
-    }
-}
-
-impl From<Vec<Reference>> for Output {
-    fn from(references: Vec<Reference>) -> Self {
-        Self::References(references.into())
-    }
-}
-
-impl From<Reference> for Output {
-    fn from(reference: Reference) -> Self {
-        Self::References(vec![reference].into())
-    }
-}
-
-impl From<Vec<CopilotError>> for Output {
-    fn from(errors: Vec<CopilotError>) -> Self {
-        Self::Errors(errors.into())
-    }
-}
-
-impl From<CopilotError> for Output {
-    fn from(error: CopilotError) -> Self {
-        Self::Errors(vec![error].into())
-    }
-}
-
-impl From<Chunk> for Output {
-    fn from(chunk: Chunk) -> Self {
-        Self::Chunk(chunk)
-    }
+from! {
+    Output => Event: Self::Output,
+    Confirmation => Event: Self::Confirmation,
+    Chunk => Output: Self::Chunk,
+    Vec<Reference> => Output: |list| Self::References(List::from(list)),
+    Reference => Output: |one| Self::References(vec![one].into()),
+    Vec<CopilotError> => Output: |list| Self::Errors(List::from(list)),
+    CopilotError => Output: |one| Self::Errors(vec![one].into()),
 }

@@ -78,7 +78,7 @@ impl Reference {
         Self {
             kind: kind.into(),
             id: id.into(),
-            data: Some(empty()),
+            data: Some(Members::new().to_raw()),
             is_implicit: Some(false),
             metadata: Some(Metadata::new(display_name)),
             ..Self::default()
@@ -171,26 +171,18 @@ impl Reference {
         let title = Some(citation.title.as_str()).filter(|title| !title.is_empty());
         let name = title.or(url).or(document).unwrap_or("Source");
         let mut reference = Self::new("citation", document.or(url).unwrap_or(name), name);
-        let mut data = Members::new();
-        for (key, value) in [
+        let members = [
             ("document", document),
             ("excerpt", citation.excerpt.as_deref()),
-        ] {
-            if let Some(value) = value.and_then(|value| Json::encode(value).ok()) {
-                data.push(key, value);
-            }
-        }
-        if !data.is_empty() {
-            reference.data = Json::encode(&data).ok();
-        }
+        ];
+        let members = members.into_iter().filter_map(|(key, value)| {
+            let value = Json::encode(value?).ok()?;
+            Some((key.to_owned(), value))
+        });
+        reference.data = Json::encode(&members.collect::<Members>()).ok();
         match url {
             Some(url) => reference.display_url(url),
             None => reference,
         }
     }
-}
-
-/// Returns `{}`.
-fn empty() -> Json {
-    Members::new().to_raw()
 }
