@@ -46,7 +46,8 @@
 //! agent. A client that disconnects therefore stops the work, and a slow reader slows the agent down. Work
 //! that must go on is [detached](Body::detach).
 //!
-//! Every stream consists of server-sent events. [`sse`] encodes and decodes them:
+//! A stream consists of server-sent events, or of [lines of JSON](lines) where a protocol
+//! [says so](Protocol::FRAMING). [`sse`] encodes and decodes the former:
 //!
 //! ```
 //! use copilot_wire::sse::{Decoder, Event, Frame, encode};
@@ -94,7 +95,7 @@
 //! | 4 | [`router`] | HTTP requests and responses, for any protocol |
 //! | 3 | [`agent`], `replies` | runs agents and sends their replies |
 //! | 2 | [`protocol`] | the traits of a protocol; the shared vocabulary |
-//! | 1 | [`sse`], [`json`] | encoding and decoding of bytes, without clock or I/O |
+//! | 1 | [`sse`], [`lines`], [`json`] | encoding and decoding of bytes, without clock or I/O |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // Without every protocol, parts of the lower layers are unused.
@@ -136,6 +137,7 @@ pub mod github;
 #[cfg_attr(docsrs, doc(auto_cfg = false))]
 pub mod guide;
 pub mod json;
+pub mod lines;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
 #[cfg(any(feature = "anthropic", feature = "openai", feature = "responses"))]

@@ -11,7 +11,7 @@ use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
 use crate::protocol::{
     self, AnswerDocument, Block, BlockSession, Blocks, Citation, Env, Failure, FrameEvent as _,
-    SendError, Status, ToolCall, Writer, markdown,
+    Framing, SendError, Status, ToolCall, Writer, markdown,
 };
 
 /// The maximum size in bytes of an answer without a stream.
@@ -258,7 +258,7 @@ impl Blocks for Reply {
     /// Writes a change of the message without members: Claude Code gives up after five minutes, and
     /// neither a `ping` nor a comment resets its timer. Before the start of the message a `ping` is
     /// the only possible event.
-    fn keep_alive(&self, has_begun: bool, out: &mut Vec<u8>) {
+    fn keep_alive(&self, _: Framing, has_begun: bool, out: &mut Vec<u8>) {
         match has_begun {
             true => Event::MessageDelta(MessageDelta::default()).write(out),
             false => Event::Ping.write(out),

@@ -10,7 +10,7 @@ use super::reference::Reference;
 use super::request::ChatRequest;
 use crate::json::{Escape, List, ObjectWriter, ValueWriter, Wire, write_raw};
 use crate::protocol::{
-    self, AgentError, Citation, Env, Failure, Notice, Part, SendError, TextFrame, markdown,
+    self, AgentError, Citation, Env, Failure, Framing, Notice, Part, SendError, TextFrame, markdown,
 };
 use crate::sse::EventWriter;
 
@@ -295,7 +295,7 @@ impl protocol::Session for Session {
     /// Writes an empty text event, the only harmless filler, because the protocol has no event for
     /// this (requested in copilot-extensions/user-feedback#4). It has the id of all other chunks if
     /// they have one. Nothing is written after a confirmation: any text would follow the question.
-    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+    fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
         if !self.has_confirmation {
             self.write_text("", out);
         }

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::{fmt, mem};
 
 use super::{
-    AgentError, Chart, Citation, Failure, Notice, Part, Question, SendError, Session, Status,
-    Table, TextFrame, ToolCall, ToolRun, Usage, markdown,
+    AgentError, Chart, Citation, Failure, Framing, Notice, Part, Question, SendError, Session,
+    Status, Table, TextFrame, ToolCall, ToolRun, Usage, markdown,
 };
 use crate::json::{Escape, Kind};
 
@@ -216,9 +216,10 @@ pub trait Blocks: Sized + Send + 'static {
     /// Writes the last bytes of every stream, also of one that failed. Nothing by default.
     fn trail(&mut self, to: &mut Writer<'_, Self>) {}
 
-    /// Writes what shows after a while of silence that the stream is alive. A comment by default.
-    fn keep_alive(&self, has_begun: bool, out: &mut Vec<u8>) {
-        out.extend_from_slice(b": ping\n\n");
+    /// Writes what shows after a while of silence that the stream is alive. What the
+    /// [framing](Framing::keep_alive) of the protocol has for it by default: a comment, or nothing.
+    fn keep_alive(&self, framing: Framing, has_begun: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(framing.keep_alive());
     }
 
     /// Returns the id of the reply, as [`Session::reply_id`]. `None` by default.
@@ -518,8 +519,8 @@ impl<B: Blocks> Session for BlockSession<B> {
         self.write(out, |blocks, to| blocks.ending(ending, to))
     }
 
-    fn keep_alive(&mut self, out: &mut Vec<u8>) {
-        self.blocks.keep_alive(self.state.has_begun, out);
+    fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
+        self.blocks.keep_alive(framing, self.state.has_begun, out);
     }
 
     fn is_failed(&self) -> bool {

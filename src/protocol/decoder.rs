@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
+use super::framing::Frames;
 use super::text_template::{LastEvent, TextMember};
 use super::{EventError, Protocol};
 use crate::sse;
@@ -27,7 +28,8 @@ pub trait Decode: Default + Send {
         self
     }
 
-    /// Reads one frame: appends the events that it completes, which may be none or several.
+    /// Reads one frame: appends the events that it completes, which may be none or several. A
+    /// [line](crate::lines) is a frame without a name, whose data is the line.
     ///
     /// # Errors
     ///
@@ -121,7 +123,7 @@ impl<E> Default for Events<E> {
 /// }
 /// ```
 pub struct EventDecoder<P: Protocol> {
-    frames: sse::Decoder,
+    frames: Frames,
     decoder: P::Decoder,
     events: Events<P::Event>,
     last: LastEvent<P::Decoder>,
@@ -133,7 +135,7 @@ impl<P: Protocol> EventDecoder<P> {
     pub fn new() -> Self {
         let limit = P::Decoder::LIMIT;
         Self {
-            frames: sse::Decoder::new().limit(limit),
+            frames: Frames::default().limit(limit),
             decoder: P::Decoder::default().limit(limit),
             events: Events::new(),
             last: LastEvent::new(),
@@ -167,7 +169,7 @@ impl<P: Protocol> EventDecoder<P> {
             if let Some(event) = self.events.pop() {
                 return Ok(Some(self.last.set(event, None)));
             }
-            let frame = match self.frames.next(input)? {
+            let frame = match self.frames.next(P::FRAMING, input)? {
                 Some(sse::Frame::Event(frame)) => frame,
                 Some(_) => continue,
                 None => {
@@ -186,14 +188,20 @@ impl<P: Protocol> EventDecoder<P> {
         }
     }
 
-    /// Ends the stream, and checks that the answer is complete. Events that were waiting for its end are what
-    /// [`next`](Self::next) returns from here on.
+    /// Ends the stream, and checks that the answer is complete. Events that were waiting for its end, such as that
+    /// of a last [line](crate::lines) without a line end, are what [`next`](Self::next) returns from here on.
     ///
     /// # Errors
     ///
-    /// [`EventError::Truncated`] when the answer is not complete.
+    /// [`EventError::Truncated`] when the answer is not complete; otherwise the error of a last line that cannot be
+    /// read.
     pub fn end(&mut self) -> Result<(), EventError> {
-        self.decoder.end(&mut self.events)
+        let last = match self.frames.end(P::FRAMING) {
+            Some(frame) => self.decoder.frame(&frame, &mut self.events),
+            None => Ok(()),
+        };
+        // A line that was cut in two is no fault of its own.
+        self.decoder.end(&mut self.events).and(last)
     }
 
     /// Returns the decoder of the protocol, for what it knows about the stream so far.

@@ -29,6 +29,7 @@ mod decoder;
 mod env;
 mod error;
 pub(crate) mod frame_event;
+mod framing;
 pub(crate) mod markdown;
 mod one_line;
 mod part;
@@ -63,6 +64,7 @@ pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use frame_event::{FrameDecoder, FrameEvent};
+pub use framing::Framing;
 pub use markdown::escape_markdown;
 pub use one_line::OneLine;
 pub(crate) use part::rows_of;
@@ -125,6 +127,9 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// The parts of a reply for which the front end has a display of its own.
     const CAPABILITIES: Capabilities;
+
+    /// How the events of a stream are told apart. [`Framing::Sse`] by default.
+    const FRAMING: Framing = Framing::Sse;
 
     /// `true` if the head of a streamed response waits for the first output of the agent, so that a turn that
     /// fails before has a status: for clients that repeat a turn whose stream fails. See

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::{Part, Refusal, SendError};
+use super::{Framing, Part, Refusal, SendError};
 use crate::json::short::Token;
 use crate::json::template::Template;
 use crate::json::{Escape, escape};
@@ -170,9 +170,10 @@ pub trait Session: Send + 'static {
     /// [`SendError`] when the event cannot be sent to this front end.
     fn ending(&mut self, ending: &Self::Ending, out: &mut Vec<u8>) -> Result<(), SendError>;
 
-    /// Writes what shows after a while of silence that the stream is alive. A comment by default.
-    fn keep_alive(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b": ping\n\n");
+    /// Writes what shows after a while of silence that the stream is alive. What the
+    /// [framing](Framing::keep_alive) of the protocol has for it by default: a comment, or nothing.
+    fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
+        out.extend_from_slice(framing.keep_alive());
     }
 
     /// Returns `true` if an event of the agent's own has made the answer a failure: one without a stream

@@ -15,7 +15,7 @@ use super::{Annotation, Ending, ErrorObject, EventKind, ResponsesRequest, Stream
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter, Wire, write};
 use crate::protocol::{
-    self, Citation, Env, Failure, Level, Part, SendError, Status, TooLarge, markdown,
+    self, Citation, Env, Failure, Framing, Level, Part, SendError, Status, TooLarge, markdown,
 };
 
 /// The largest output that is kept to be repeated at the end, in bytes.
@@ -487,7 +487,7 @@ impl protocol::Session for Session {
     }
 
     /// Writes that the response is in progress: comments do not reset the idle clock of Codex.
-    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+    fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
         self.in_progress(&EventKind::InProgress, out);
     }
 

@@ -317,7 +317,8 @@ async fn fails_early(body: &mut Body, router: &super::Router) -> bool {
 pub(crate) fn stream<P: Protocol>(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    let content_type = HeaderValue::from_static(P::FRAMING.content_type());
+    headers.insert(CONTENT_TYPE, content_type);
     // This and the next two are for what lies between agent and client: caches, proxies that buffer
     // or transform, and middleware that compresses whatever has no encoding.
     let no_cache = HeaderValue::from_static("no-cache, no-transform");

@@ -545,7 +545,7 @@ impl fmt::Debug for Decoder {
 /// Decodes UTF-8 with replacement, as the HTML standard requires. Each maximal ill-formed sequence
 /// becomes one U+FFFD; well-formed text is not copied.
 #[inline]
-fn text(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),

@@ -43,6 +43,7 @@ mod name;
 mod partial;
 
 pub use decode::Decoder;
+pub(crate) use decode::text;
 pub use encode::{EventWriter, comment, encode};
 pub use event::Event;
 pub use frame::{Frame, TooLarge};

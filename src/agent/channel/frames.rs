@@ -157,7 +157,7 @@ impl<P: Protocol> Frames for Channel<P> {
         // overtake it. An answer that is one document has no place for them.
         let silent = staging.is_some() || state.buffer.is_some();
         if silent && state.unstaged().is_empty() && state.document.is_none() {
-            state.session.keep_alive(&mut out);
+            state.session.keep_alive(P::FRAMING, &mut out);
             self.stale.store(true, Ordering::Release);
             self.sent(&mut state.progress, out.len());
         }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use copilot_wire::json::Escape;
-use copilot_wire::protocol::{self, Failure, Part, SendError, TextFrame};
+use copilot_wire::protocol::{self, Failure, Framing, Part, SendError, TextFrame};
 use serde_json::{Value, json};
 
 use crate::Note;
@@ -101,7 +101,7 @@ impl protocol::Session for Session {
         match *never {}
     }
 
-    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+    fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
         self.beats += 1;
         self.write("beat", &json!({"beats": self.beats}), out);
     }

@@ -1,0 +1,167 @@
+//! How the events of a stream are told apart.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use memchr::memchr;
+
+use crate::lines;
+use crate::sse::{self, TooLarge};
+
+/// The framing of a stream: what is between two events. A protocol [declares](super::Protocol::FRAMING) it.
+///
+/// | | server-sent events | lines |
+/// |---|---|---|
+/// | an event | its fields, and a blank line | its JSON on one line, and LF |
+/// | content type | `text/event-stream` | `application/x-ndjson` |
+/// | keep-alive | a comment | none, unless the session writes one |
+///
+/// ```
+/// use copilot_wire::protocol::Framing;
+///
+/// let events = b"{\"n\":1}\n{\"n\":2}\n";
+/// assert_eq!(Framing::Lines.count(events), 2);
+/// assert_eq!(Framing::Lines.skip(events, 1), 8);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Framing {
+    /// [Server-sent events](crate::sse).
+    #[default]
+    Sse,
+    /// [Lines](crate::lines): NDJSON.
+    Lines,
+}
+
+impl Framing {
+    /// Returns the content type of a stream.
+    #[must_use]
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::Sse => "text/event-stream",
+            Self::Lines => "application/x-ndjson",
+        }
+    }
+
+    /// Returns the bytes that end every event as this crate writes it, and are nowhere else in it.
+    #[must_use]
+    pub const fn boundary(self) -> &'static [u8] {
+        match self {
+            Self::Sse => b"\n\n",
+            Self::Lines => b"\n",
+        }
+    }
+
+    /// Returns bytes that show that a stream is alive, and are no event of any protocol. Empty if there are none.
+    #[must_use]
+    pub const fn keep_alive(self) -> &'static [u8] {
+        match self {
+            Self::Sse => b": ping\n\n",
+            Self::Lines => b"",
+        }
+    }
+
+    /// Returns the number of events in `bytes`, which are whole events as this crate writes them: the number of
+    /// [boundaries](Self::boundary).
+    #[must_use]
+    pub fn count(self, bytes: &[u8]) -> u64 {
+        // By blocks whose count fits into a byte: the compiler then compares many bytes at a time.
+        const BLOCK: usize = u8::MAX as usize;
+        let add = |count: u8, is_end: bool| count + u8::from(is_end);
+        let blocks = bytes.chunks(BLOCK);
+        match self {
+            Self::Sse => {
+                let next = bytes.get(1..).unwrap_or_default().chunks(BLOCK);
+                let counts = blocks.zip(next).map(|(bytes, next)| {
+                    let pairs = bytes.iter().zip(next);
+                    pairs.fold(0, |count, (&byte, &next)| {
+                        add(count, (byte == b'\n') & (next == b'\n'))
+                    })
+                });
+                counts.map(u64::from).sum()
+            }
+            Self::Lines => {
+                let counts = blocks.map(|bytes| {
+                    bytes
+                        .iter()
+                        .fold(0, |count, &byte| add(count, byte == b'\n'))
+                });
+                counts.map(u64::from).sum()
+            }
+        }
+    }
+
+    /// Returns the position in `bytes`, which are whole events as this crate writes them, behind the first `count`
+    /// events; the end if there are fewer.
+    #[must_use]
+    pub fn skip(self, bytes: &[u8], count: u64) -> usize {
+        let mut at = 0;
+        for _ in 0..count {
+            match self.first(bytes.get(at..).unwrap_or_default()) {
+                Some(length) => at += length,
+                None => return bytes.len(),
+            }
+        }
+        at
+    }
+
+    /// Returns the length of the first event of `bytes`, if it is whole.
+    fn first(self, bytes: &[u8]) -> Option<usize> {
+        let boundary = self.boundary();
+        let mut at = 0;
+        loop {
+            at += memchr(b'\n', bytes.get(at..)?)?;
+            if bytes.get(at..)?.starts_with(boundary) {
+                return Some(at + boundary.len());
+            }
+            at += 1;
+        }
+    }
+}
+
+/// A decoder of either framing.
+///
+/// The framing is an argument of its methods and no field: it is a constant where they are called, so the other
+/// branch costs nothing.
+#[derive(Default)]
+pub(super) struct Frames {
+    events: sse::Decoder,
+    lines: lines::Decoder,
+}
+
+impl Frames {
+    pub(super) fn limit(self, limit: usize) -> Self {
+        Self {
+            events: self.events.limit(limit),
+            lines: self.lines.limit(limit),
+        }
+    }
+
+    #[inline]
+    pub(super) fn next<'a, 'b: 'a>(
+        &'a mut self,
+        framing: Framing,
+        input: &mut &'b [u8],
+    ) -> Result<Option<sse::Frame<'a>>, TooLarge> {
+        match framing {
+            Framing::Sse => self.events.next(input),
+            Framing::Lines => Ok(self.lines.next(input)?.map(event)),
+        }
+    }
+
+    /// Returns the event that the end of the stream completes.
+    pub(super) fn end(&mut self, framing: Framing) -> Option<sse::Event<'static>> {
+        match framing {
+            Framing::Sse => None,
+            Framing::Lines => self.lines.end().map(sse::Event::new),
+        }
+    }
+
+    pub(super) const fn retry(&self) -> Option<Duration> {
+        self.events.retry()
+    }
+}
+
+fn event(line: Cow<'_, str>) -> sse::Frame<'_> {
+    sse::Frame::Event(sse::Event::new(line))
+}

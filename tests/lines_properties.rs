@@ -1,0 +1,133 @@
+//! Properties of every stream of lines: no chunk border matters, nothing is lost, and nothing is buffered beyond the
+//! limit.
+
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::borrow::Cow;
+
+use copilot_wire::lines::Decoder;
+use copilot_wire::protocol::Framing;
+use copilot_wire::sse::TooLarge;
+use proptest::prelude::*;
+
+/// Decodes with the given chunk sizes, over and over, up to the end or the error.
+fn decode(mut stream: &[u8], sizes: &[usize], limit: usize) -> (Vec<String>, Result<(), TooLarge>) {
+    let mut decoder = Decoder::new().limit(limit);
+    let mut sizes = sizes.iter().copied().cycle();
+    let mut lines = Vec::new();
+    while !stream.is_empty() {
+        let size = sizes.next().unwrap().min(stream.len());
+        let (mut chunk, rest) = stream.split_at(size);
+        loop {
+            match decoder.next(&mut chunk) {
+                Ok(Some(line)) => lines.push(line.into_owned()),
+                Ok(None) => break,
+                Err(error) => {
+                    assert_eq!(decoder.next(&mut chunk), Err(error));
+                    assert_eq!(decoder.end(), None);
+                    return (lines, Err(error));
+                }
+            }
+        }
+        stream = rest;
+    }
+    lines.extend(decoder.end());
+    assert_eq!(decoder.end(), None);
+    (lines, Ok(()))
+}
+
+/// The lines of a stream, without a decoder.
+fn expected(stream: &[u8]) -> Vec<String> {
+    let lines = stream.split(|byte| *byte == b'\n');
+    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let lines = lines.filter(|line| !line.trim_ascii().is_empty());
+    lines
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .collect()
+}
+
+/// Bytes that look like a stream, well-formed or not.
+fn stream() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        4 => Just(&b"\n"[..]),
+        2 => Just(&b"\r"[..]),
+        2 => Just(&b"\r\n"[..]),
+        4 => Just(&b"{\"a\":1}"[..]),
+        2 => Just(&b" "[..]),
+        1 => Just(&b"\0"[..]),
+        1 => Just(&b"\xEF\xBB\xBF"[..]),
+        1 => Just(&b"\xF0\x9F\xA6"[..]),
+        1 => Just(&b"\x80"[..]),
+        1 => Just(&b"\xe2\x80\xa8"[..]),
+        1 => Just(&b"a line that is longer than the words and blocks that are searched at once, by far"[..]),
+    ];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn sizes() -> impl Strategy<Value = Vec<usize>> {
+    prop::collection::vec(1_usize..20, 1..10)
+}
+
+proptest! {
+    #[test]
+    fn no_chunk_border_matters(stream in stream(), sizes in sizes()) {
+        let whole = (expected(&stream), Ok(()));
+        for sizes in [&sizes[..], &[1], &[usize::MAX]] {
+            prop_assert_eq!(&decode(&stream, sizes, usize::MAX), &whole);
+        }
+    }
+
+    #[test]
+    fn the_limit_is_that_of_a_line(stream in stream(), sizes in sizes(), limit in 0_usize..100) {
+        let whole = decode(&stream, &[usize::MAX], limit);
+        let too_large = |line: &[u8]| line.strip_suffix(b"\r").unwrap_or(line).len() > limit;
+        let fails = stream.split(|byte| *byte == b'\n').any(too_large);
+        prop_assert_eq!(whole.1.is_err(), fails);
+        for sizes in [&sizes[..], &[1]] {
+            prop_assert_eq!(&decode(&stream, sizes, limit), &whole);
+        }
+    }
+
+    #[test]
+    fn boundaries_are_found(lines in prop::collection::vec("[^\r\n]{0,300}", 0..20)) {
+        for framing in [Framing::Sse, Framing::Lines] {
+            let event = |line: &String| match framing {
+                Framing::Sse => format!("data: {line}\n\n"),
+                _ => format!("{{{line}}}\n"),
+            };
+            let events: Vec<_> = lines.iter().map(event).collect();
+            let all = events.concat();
+            prop_assert_eq!(framing.count(all.as_bytes()), events.len() as u64);
+            let mut at = 0;
+            for (count, event) in events.iter().enumerate() {
+                prop_assert_eq!(framing.skip(all.as_bytes(), count as u64), at);
+                at += event.len();
+            }
+            for beyond in [events.len() as u64, u64::MAX] {
+                prop_assert_eq!(framing.skip(all.as_bytes(), beyond), all.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_whole_line_is_borrowed() {
+    let mut decoder = Decoder::new();
+    let mut input = &b"one\r\n\ntwo\nth"[..];
+    for line in ["one", "two"] {
+        assert!(matches!(decoder.next(&mut input), Ok(Some(Cow::Borrowed(text))) if text == line));
+    }
+    assert_eq!(decoder.next(&mut input), Ok(None));
+    assert_eq!(decoder.next(&mut &b"ree\n"[..]), Ok(Some("three".into())));
+    assert_eq!(decoder.end(), None);
+}
+
+/// With a quadratic decoder this test does not end.
+#[test]
+fn a_long_line_may_come_byte_by_byte() {
+    let line = "x".repeat(1024 * 1024);
+    let (lines, end) = decode(format!("{line}\n").as_bytes(), &[1], line.len());
+    assert_eq!(end, Ok(()));
+    assert!(lines == [line]);
+}
