@@ -131,3 +131,29 @@ fn a_long_line_may_come_byte_by_byte() {
     assert_eq!(end, Ok(()));
     assert!(lines == [line]);
 }
+
+#[test]
+fn events_are_counted_by_their_ends() {
+    let sse = b"data: a\ndata: b\n\n: ping\n\nid: 1\ndata\n\n";
+    let lines = b"{\"a\":1}\n{}\n[2]\n";
+    for (framing, events, at) in [
+        (Framing::Sse, &sse[..], [0, 17, 25, 37, 37]),
+        (Framing::Lines, &lines[..], [0, 8, 11, 15, 15]),
+    ] {
+        assert_eq!(framing.count(events), 3);
+        for (count, at) in at.into_iter().enumerate() {
+            assert_eq!(framing.skip(events, count as u64), at, "{count}");
+        }
+        assert_eq!(framing.count(b""), 0);
+        assert_eq!(framing.skip(b"", 3), 0);
+        // At any place, among any number of bytes.
+        for length in 1..600 {
+            let event = [&b"x".repeat(length), framing.boundary()].concat();
+            assert_eq!(framing.count(&event.repeat(5)), 5, "{length}");
+        }
+    }
+    for length in 1..600 {
+        assert_eq!(Framing::Sse.count(&vec![b'\n'; length + 1]), length as u64);
+        assert_eq!(Framing::Lines.count(&vec![b'\n'; length]), length as u64);
+    }
+}

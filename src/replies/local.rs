@@ -14,9 +14,9 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
-use super::events::{count_events, skip_events};
 use super::store::{ReplyEnd, ReplyState};
 use crate::agent::{Key, Wakers};
+use crate::protocol::Framing;
 
 /// The bytes of frames that stay in memory, although the store has them.
 const RING: usize = 256 * 1024;
@@ -27,6 +27,7 @@ pub(super) const BATCH: usize = 64 * 1024;
 pub(super) struct Local(Mutex<State>);
 
 struct State {
+    framing: Framing,
     frames: VecDeque<Frame>,
     /// The bytes of `frames`.
     size: usize,
@@ -74,8 +75,9 @@ pub(super) enum Found {
 }
 
 impl Local {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(framing: Framing) -> Self {
         Self(Mutex::new(State {
+            framing,
             frames: VecDeque::new(),
             size: 0,
             first: 0,
@@ -102,12 +104,13 @@ impl Local {
     /// Bytes after the last whole event are held back until the event is complete.
     pub(super) fn push(&self, bytes: Bytes) -> u64 {
         let mut state = self.lock();
-        let bytes = match state.partial.is_empty() && bytes.ends_with(b"\n\n") {
+        let framing = state.framing;
+        let bytes = match state.partial.is_empty() && bytes.ends_with(framing.boundary()) {
             true => bytes,
             false => {
                 state.partial.extend_from_slice(&bytes);
-                let end = state.partial.windows(2).rposition(|pair| pair == b"\n\n");
-                let rest = state.partial.split_off(end.map_or(0, |end| end + 2));
+                let end = framing.last(&state.partial);
+                let rest = state.partial.split_off(end);
                 mem::replace(&mut state.partial, rest).into()
             }
         };
@@ -115,7 +118,7 @@ impl Local {
             return state.next;
         }
         let first = state.next;
-        state.next += count_events(&bytes);
+        state.next += framing.count(&bytes);
         state.size += bytes.len();
         state.frames.push_back(Frame { first, bytes });
         state.trim();
@@ -289,7 +292,7 @@ impl State {
         let frame = self.frames.get(at.checked_sub(1)?)?;
         let bytes = match from - frame.first {
             0 => frame.bytes.clone(),
-            skip => frame.bytes.slice(skip_events(&frame.bytes, skip)..),
+            skip => frame.bytes.slice(self.framing.skip(&frame.bytes, skip)..),
         };
         Some(Found::Events(bytes, next))
     }

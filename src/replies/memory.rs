@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::future::poll_fn;
 use std::mem;
+use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
@@ -11,7 +12,6 @@ use std::time::{Duration, SystemTime};
 use async_trait::async_trait;
 use bytes::Bytes;
 
-use super::events::{count_events, cut_events, skip_events};
 use super::store::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
@@ -44,7 +44,7 @@ const OVERHEAD: usize = 512;
 /// let store = MemoryReplyStore::new().limit(64 << 20);
 /// let (id, minute) = (ReplyId::from_bytes([7; 32]), Duration::from_secs(60));
 /// store.create(&id, &ReplyMeta::new(minute, minute)).await?;
-/// store.append(&id, 0, "data: Hello\n\n".into()).await?;
+/// store.append(&id, 0..1, "data: Hello\n\n".into()).await?;
 /// store.seal(&id, ReplyEnd::Done).await?;
 ///
 /// let page = store.read(&id, 0).await?;
@@ -200,26 +200,32 @@ impl Log {
     /// Returns the events from number `from` on, if there are any or no more will come.
     fn page(&self, from: u64) -> Option<Page> {
         if from >= self.next {
-            return self.end.map(|end| Page::new(Bytes::new(), from, Some(end)));
+            return self
+                .end
+                .map(|end| Page::new(from..from, Bytes::new(), Some(end)));
         }
-        let at = self.chunks.partition_point(|(first, _)| *first <= from);
-        let mut chunks = self.chunks.iter().skip(at.saturating_sub(1));
-        let (first, chunk) = chunks.next()?;
-        let chunk = chunk.slice(skip_events(chunk, from - first)..);
-        let chunk = chunk.slice(..cut_events(&chunk, PAGE));
-        let mut next = from + count_events(&chunk);
-        let mut events = Vec::from(chunk);
-        for (first, chunk) in chunks {
-            // The first chunk may have been cut: then what follows it is not next.
-            if *first != next || events.len() + chunk.len() > PAGE {
-                break;
+        let after = self.chunks.partition_point(|(first, _)| *first <= from);
+        let start = after.checked_sub(1)?;
+        let mut size = 0;
+        let fits = |(_, chunk): &&(u64, Bytes)| {
+            size += chunk.len();
+            size <= PAGE
+        };
+        let count = self.chunks.iter().skip(start).take_while(fits).count();
+        // One at least, however large: a reader that got nothing would ask for the same again.
+        let end = start + count.max(1);
+        let chunks = self.chunks.get(start..end)?;
+        let next = self.chunks.get(end).map_or(self.next, |(first, _)| *first);
+        let (first, events) = match chunks {
+            [(first, chunk)] => (*first, chunk.clone()),
+            _ => {
+                let events: Vec<_> = chunks.iter().map(|(_, chunk)| &**chunk).collect();
+                (chunks.first()?.0, events.concat().into())
             }
-            events.extend_from_slice(chunk);
-            next += count_events(chunk);
-        }
+        };
         // Only with the last event: a reader stops at the end.
         let end = self.end.filter(|_| next == self.next);
-        Some(Page::new(events.into(), next, end))
+        Some(Page::new(first..next, events, end))
     }
 }
 
@@ -256,7 +262,7 @@ impl ReplyStore for MemoryReplyStore {
     async fn append(
         &self,
         id: &ReplyId,
-        first: u64,
+        numbers: Range<u64>,
         events: Bytes,
     ) -> Result<Duration, StoreError> {
         let mut state = self.lock();
@@ -266,10 +272,10 @@ impl ReplyStore for MemoryReplyStore {
             return Err(StoreError::Sealed(end));
         }
         // Stored already: the writer did not get the answer and tries again.
-        if first < log.next || events.is_empty() {
+        if numbers.start < log.next || events.is_empty() {
             return Ok(Duration::ZERO);
         }
-        if first > log.next {
+        if numbers.start > log.next {
             return Err(StoreError::Gone);
         }
         let size = events.len();
@@ -277,9 +283,9 @@ impl ReplyStore for MemoryReplyStore {
             state.reserve(size, self.limit)?;
             log = state.log(id)?;
         }
-        log.next += count_events(&events);
+        log.next = numbers.end;
         log.size += size;
-        log.chunks.push((first, events));
+        log.chunks.push((numbers.start, events));
         let waiting = log.readers.take();
         state.size += size;
         drop(state);
@@ -320,7 +326,9 @@ impl ReplyStore for MemoryReplyStore {
             drop(state);
             let ticks = ticks.get_or_insert_with(|| self.env.ticks(WAIT));
             match ticks.as_mut().map(|ticks| ticks.as_mut().poll_next(cx)) {
-                Some(Poll::Ready(Some(()))) => Poll::Ready(Ok(Page::new(Bytes::new(), from, None))),
+                Some(Poll::Ready(Some(()))) => {
+                    Poll::Ready(Ok(Page::new(from..from, Bytes::new(), None)))
+                }
                 Some(Poll::Ready(None) | Poll::Pending) | None => Poll::Pending,
             }
         })

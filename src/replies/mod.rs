@@ -15,7 +15,6 @@
 //! A tail never waits for the log while local memory has what it needs, and the pump waits for tails only once nothing
 //! is stored any more. The end of a log is written once, by whoever is first: the pump, or a server that finds the pump's server dead.
 
-mod events;
 mod health;
 mod local;
 mod memory;
@@ -26,7 +25,6 @@ mod store;
 mod tail;
 mod user;
 
-pub use events::{count_events, cut_events, skip_events};
 pub use health::StoreHealth;
 pub use memory::MemoryReplyStore;
 pub use runs::Task;
@@ -268,7 +266,7 @@ impl Replies {
         meta.conversation = conversation;
         let entered = self
             .shared
-            .enter(id, conversation, &user.user, &self.limits);
+            .enter(id, conversation, &user.user, &self.limits, P::FRAMING);
         let Some(local) = entered else {
             if required {
                 return refuse("too many replies at a time");
@@ -294,7 +292,7 @@ impl Replies {
         // them belongs into the log.
         let body = Body::run_session(agent, request, session, env).without_ticks();
         user.running.attach(&body);
-        let tail = Tail::new(self.clone(), id, 0, P::lost, env, user.running.clone());
+        let tail = Tail::new::<P>(self.clone(), id, 0, env, user.running.clone());
         let mut reader = Arc::clone(&local).reader();
         let running = user.running.clone();
         let mut pump = Pump::new(self.clone(), id, local, body, meta, env, running);

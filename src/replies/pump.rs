@@ -130,7 +130,9 @@ impl Pump {
                         store.create(&id, &meta).await?;
                         Ok(Duration::ZERO)
                     }
-                    Job::Append(first, events, _) => store.append(&id, first, events).await,
+                    Job::Append(first, events, next) => {
+                        store.append(&id, first..next, events).await
+                    }
                     Job::Seal(end) => {
                         store.seal(&id, end).await?;
                         Ok(Duration::ZERO)

@@ -121,12 +121,11 @@ async fn common_key(shared: &Shared, env: &Env) -> Option<[u8; 32]> {
         Err(_) => return None,
     }
     // Another server may have appended its own: that is what counts.
-    let offer = store.append(&id, 0, format!("data: {hex}\n\n").into());
+    let offer = store.append(&id, 0..1, hex.into());
     let _ = shared.ask(env, offer).await;
     let _ = shared.ask(env, store.seal(&id, ReplyEnd::Done)).await;
-    let page = shared.read(env, &id, 0).await.ok()?;
-    let event = std::str::from_utf8(&page.events).ok()?;
-    let hex = event.strip_prefix("data: ")?.get(..64)?;
+    let page = shared.ask(env, store.read(&id, 0)).await.ok()?;
+    let hex = std::str::from_utf8(&page.events).ok()?;
     let mut key = [0; 32];
     for (byte, at) in key.iter_mut().zip((0..).step_by(2)) {
         *byte = u8::from_str_radix(hex.get(at..at + 2)?, 16).ok()?;

@@ -12,7 +12,7 @@ use super::Limits;
 use super::health::Health;
 use super::local::Local;
 use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
-use crate::protocol::Env;
+use crate::protocol::{Env, Framing};
 
 /// A task that the library asks the caller to spawn.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -65,6 +65,7 @@ impl Shared {
         conversation: Option<ConversationKey>,
         user: &Arc<str>,
         limits: &Limits,
+        framing: Framing,
     ) -> Option<Arc<Local>> {
         let mut runs = self.runs();
         let own = runs.users.get(user).copied().unwrap_or_default();
@@ -74,7 +75,7 @@ impl Shared {
             return None;
         }
         runs.users.insert(Arc::clone(user), own + 1);
-        let local = Arc::new(Local::new());
+        let local = Arc::new(Local::new(framing));
         if let Some(conversation) = conversation {
             runs.latest.insert(conversation, id);
         }
@@ -112,8 +113,9 @@ impl Shared {
         env: &Env,
         id: &ReplyId,
         from: u64,
+        framing: Framing,
     ) -> Result<Page, StoreError> {
-        let read = async { self.store.read(id, from).await?.check(from) };
+        let read = async { self.store.read(id, from).await?.check(from, framing) };
         self.ask(env, read).await
     }
 

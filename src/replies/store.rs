@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -9,13 +10,14 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-use super::events::count_events;
+use crate::protocol::Framing;
 
 /// Stores the logs of replies: one log per reply, which is appended to by one server and read by any.
 ///
-/// A log is a sequence of server-sent events, numbered from 0, and at last an end. The log is the truth:
-/// what readers get is what it contains, and its end may be written by another server than the one that
-/// wrote its events. A store never reuses a log, and every log expires.
+/// A log is a sequence of events, numbered from 0, and at last an end. The log is the truth: what readers get is what
+/// it contains, and its end may be written by another server than the one that wrote its events. A store never reuses
+/// a log, and every log expires. It never looks into events: which bytes an event has depends on the
+/// [framing](Framing) of its protocol, and readers find those that they want in what was appended at a time.
 ///
 /// Every method may be called at any time, concurrently, from any server. `copilot-wire-kit` has the rules of a
 /// store as a suite of tests.
@@ -37,9 +39,9 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Exists`], [`StoreError::Full`] or [`StoreError::Unavailable`].
     async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError>;
 
-    /// Appends whole events, of which the first one has the number `first`.
+    /// Appends the events with these numbers, which are one after the other in `events`. None of the two is empty.
     ///
-    /// Idempotent: when the log has events from `first` on already, they are these, and nothing happens. So
+    /// Idempotent: when the log has the first of them already, it has them all, and nothing happens. So
     /// whoever repeats an append repeats it with the same events.
     ///
     /// Returns the time for which the writer should let new events gather before its next append: zero where an
@@ -50,9 +52,13 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// # Errors
     ///
     /// [`StoreError::Sealed`] when the log has its end, [`StoreError::Gone`] when there is no such log or
-    /// events before `first` are missing, [`StoreError::Full`] or [`StoreError::Unavailable`].
-    async fn append(&self, id: &ReplyId, first: u64, events: Bytes)
-    -> Result<Duration, StoreError>;
+    /// events before them are missing, [`StoreError::Full`] or [`StoreError::Unavailable`].
+    async fn append(
+        &self,
+        id: &ReplyId,
+        numbers: Range<u64>,
+        events: Bytes,
+    ) -> Result<Duration, StoreError>;
 
     /// Writes the end of a log, after which nothing can be appended. The first end stays and is returned.
     ///
@@ -61,8 +67,8 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError>;
 
-    /// Reads events from number `from` on, at most about 64 KiB. Waits up to one second when there are
-    /// none yet; the page is then empty. `from` may be beyond the last event: there is nothing to read then, but
+    /// Reads what was appended, from the piece with event number `from` on: whole pieces of at most 64 KiB together,
+    /// or one. Waits up to one second when there are none yet; the page is then empty. `from` may be beyond the last event: there is nothing to read then, but
     /// the end is returned.
     ///
     /// A log whose server has died is sealed with [`ReplyEnd::Lost`] here.
@@ -210,27 +216,41 @@ impl ReplyState {
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// Whole events, the first one with the number that was asked for.
-    pub events: Bytes,
-    /// The number of the event after the last one in this page.
+    /// The number of the first event in this page, which may be before the one that was asked for; the latter if
+    /// there are no events.
+    pub first: u64,
+    /// The number of the event after the last one in this page; [`first`](Self::first) if there are no events.
     pub next: u64,
+    /// Whole events.
+    pub events: Bytes,
     /// The end, if no event follows this page and the log has one.
     pub end: Option<ReplyEnd>,
 }
 
 impl Page {
-    /// Creates a page.
+    /// Creates a page with the events of these numbers.
     #[must_use]
-    pub fn new(events: Bytes, next: u64, end: Option<ReplyEnd>) -> Self {
-        Self { events, next, end }
+    pub fn new(numbers: Range<u64>, events: Bytes, end: Option<ReplyEnd>) -> Self {
+        Self {
+            first: numbers.start,
+            next: numbers.end,
+            events,
+            end,
+        }
     }
 
-    /// Checks that this page has whole events from number `from` on.
-    pub(super) fn check(self, from: u64) -> Result<Self, StoreError> {
-        let is_whole = self.events.is_empty() || self.events.ends_with(b"\n\n");
-        match from.checked_add(count_events(&self.events)) {
-            Some(next) if is_whole && next == self.next => Ok(self),
-            _ => Err(StoreError::Unavailable("invalid page".into())),
+    /// Checks that this page has whole events, and removes those before number `from`.
+    pub(super) fn check(mut self, from: u64, framing: Framing) -> Result<Self, StoreError> {
+        let is_whole = self.events.is_empty() || self.events.ends_with(framing.boundary());
+        let next = self.first.checked_add(framing.count(&self.events));
+        let before = from.checked_sub(self.first);
+        match before.filter(|_| is_whole && next == Some(self.next) && from <= self.next) {
+            Some(before) => {
+                self.events = self.events.slice(framing.skip(&self.events, before)..);
+                self.first = from;
+                Ok(self)
+            }
+            None => Err(StoreError::Unavailable("invalid page".into())),
         }
     }
 }
@@ -238,6 +258,7 @@ impl Page {
 impl fmt::Debug for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Page")
+            .field("first", &self.first)
             .field("bytes", &self.events.len())
             .field("next", &self.next)
             .field("end", &self.end)

@@ -8,24 +8,20 @@ use bytes::Bytes;
 use futures_core::Stream;
 
 use super::Replies;
-use super::events::cut_events;
 use super::local::{Found, Local, Reader};
 use super::pump::TICK;
 use super::store::{Page, ReplyEnd, ReplyId, StoreError};
 use crate::agent::Running;
-use crate::protocol::{Env, Ticks};
+use crate::protocol::{Env, Framing, Protocol, Ticks};
 
 /// The number of ticks for which a store may fail before the reader gets a failure.
 const PATIENCE: u32 = 5;
 
-/// The number of silent ticks after which a comment is sent.
+/// The number of silent ticks after which a comment is sent, where the framing has one.
 const KEEP_ALIVE: u32 = 15;
 
 /// The number of ticks between two notes to the store that a reader is there.
 const NOTE: u32 = 30;
-
-/// [`Protocol::lost`](crate::Protocol::lost) of a protocol.
-pub(super) type Lost = fn(&[u8], u64, &mut Vec<u8>);
 
 type Read = Pin<Box<dyn Future<Output = Result<Page, StoreError>> + Send>>;
 
@@ -34,7 +30,9 @@ pub(super) struct Tail {
     replies: Replies,
     id: ReplyId,
     local: Option<Reader>,
-    lost: Lost,
+    /// [`Protocol::lost`].
+    lost: fn(&[u8], u64, &mut Vec<u8>),
+    framing: Framing,
     /// The number of the next event.
     next: u64,
     /// The first event of the reply, once it is known.
@@ -65,11 +63,10 @@ enum Step {
 
 impl Tail {
     /// Creates the tail of a reply from event `next` on.
-    pub(super) fn new(
+    pub(super) fn new<P: Protocol>(
         replies: Replies,
         id: ReplyId,
         next: u64,
-        lost: Lost,
         env: &Env,
         running: Running,
     ) -> Self {
@@ -78,7 +75,8 @@ impl Tail {
             replies,
             id,
             local,
-            lost,
+            lost: P::lost,
+            framing: P::FRAMING,
             next,
             first: Bytes::new(),
             step: Step::Look,
@@ -93,14 +91,15 @@ impl Tail {
 
     fn read(&self, from: u64) -> Read {
         let (shared, env, id) = (Arc::clone(&self.replies.shared), self.env.clone(), self.id);
-        Box::pin(async move { shared.read(&env, &id, from).await })
+        let framing = self.framing;
+        Box::pin(async move { shared.read(&env, &id, from, framing).await })
     }
 
     /// Records events that are sent.
     fn take(&mut self, events: Bytes, next: u64) -> Bytes {
         // The first event is kept, since a failure needs the ids in it.
         if self.next == 0 {
-            self.first = events.slice(..cut_events(&events, 0));
+            self.first = events.slice(..self.framing.skip(&events, 1));
         }
         (self.next, self.silence, self.failures) = (next, 0, 0);
         events
@@ -118,7 +117,7 @@ impl Tail {
     /// Writes the failure.
     fn failure(&mut self, page: Result<Page, StoreError>) -> Bytes {
         if let Ok(page) = page {
-            self.first = page.events.slice(..cut_events(&page.events, 0));
+            self.first = page.events.slice(..self.framing.skip(&page.events, 1));
         }
         let mut out = Vec::new();
         (self.lost)(&self.first, self.next, &mut out);
@@ -179,9 +178,9 @@ impl Tail {
             if self.local.is_none() && self.age % NOTE == 1 {
                 self.replies.shared.note_reader(self.id, &self.env);
             }
-            if self.silence >= KEEP_ALIVE {
+            if self.silence >= KEEP_ALIVE && !self.framing.keep_alive().is_empty() {
                 self.silence = 0;
-                return Some(Bytes::from_static(b": ping\n\n"));
+                return Some(Bytes::from_static(self.framing.keep_alive()));
             }
         }
         None

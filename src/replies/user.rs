@@ -148,7 +148,11 @@ impl UserReplies {
     }
 
     /// Reads events of a reply, as [`ReplyStore::read`] does, from memory if the reply runs here.
-    pub(crate) async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    pub(crate) async fn read<P: Protocol>(
+        &self,
+        id: &ReplyId,
+        from: u64,
+    ) -> Result<Page, StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             let mut reader = local.reader();
             let mut ticks = self.env.ticks(TICK);
@@ -158,20 +162,25 @@ impl UserReplies {
                 (Poll::Pending, None) => Poll::Pending,
             });
             match found.await {
-                Some(Found::Events(events, next)) => return Ok(Page::new(events, next, None)),
-                Some(Found::End(end)) => return Ok(Page::new(Bytes::new(), from, Some(end))),
+                Some(Found::Events(events, next)) => {
+                    return Ok(Page::new(from..next, events, None));
+                }
+                Some(Found::End(end)) => return Ok(Page::new(from..from, Bytes::new(), Some(end))),
                 Some(Found::Dropped) => {}
                 // A tick without events: an empty page, as a store answers after its wait.
-                None => return Ok(Page::new(Bytes::new(), from, None)),
+                None => return Ok(Page::new(from..from, Bytes::new(), None)),
             }
         }
-        self.replies.shared.read(&self.env, id, from).await
+        self.replies
+            .shared
+            .read(&self.env, id, from, P::FRAMING)
+            .await
     }
 
     /// Returns the body with the events of a reply from number `from` on. If the reply has fewer, its end is all.
     pub(crate) fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
         let running = self.running.clone();
-        let tail = Tail::new(self.replies.clone(), id, from, P::lost, &self.env, running);
+        let tail = Tail::new::<P>(self.replies.clone(), id, from, &self.env, running);
         Body::from_frames(tail)
     }
 

@@ -73,7 +73,7 @@ impl Found {
             // The last event is `[DONE]`.
             Some(_) => self.state.next.saturating_sub(2),
         };
-        let page = self.replies.read(&self.id, from).await;
+        let page = self.replies.read::<Responses>(&self.id, from).await;
         Ok(begun(&page.map_err(unavailable)?.events))
     }
 
@@ -81,7 +81,7 @@ impl Found {
     async fn failed(&self) -> Result<Response<Body>, StoreError> {
         let (mut log, mut from) = (Vec::new(), 0);
         while from < self.state.next {
-            let page = self.replies.read(&self.id, from).await?;
+            let page = self.replies.read::<Responses>(&self.id, from).await?;
             log.extend_from_slice(&page.events);
             if page.next <= from {
                 break;
@@ -119,7 +119,7 @@ impl Found {
                 break;
             }
             // Beyond all events: it returns with the end, or after a second.
-            let page = self.replies.read(&self.id, u64::MAX - 1).await;
+            let page = self.replies.read::<Responses>(&self.id, u64::MAX - 1).await;
             page.map_err(unavailable)?;
             let state = self.replies.state(&self.id).await.map_err(unavailable)?;
             self.state = state.ok_or_else(not_found)?;

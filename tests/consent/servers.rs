@@ -38,10 +38,10 @@ impl ReplyStore for Common {
     async fn append(
         &self,
         id: &ReplyId,
-        first: u64,
+        numbers: std::ops::Range<u64>,
         events: Bytes,
     ) -> Result<Duration, StoreError> {
-        self.here()?.append(id, first, events).await
+        self.here()?.append(id, numbers, events).await
     }
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
         self.here()?.seal(id, end).await

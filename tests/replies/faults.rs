@@ -156,11 +156,11 @@ impl ReplyStore for Spy {
     async fn append(
         &self,
         id: &ReplyId,
-        first: u64,
+        numbers: std::ops::Range<u64>,
         events: Bytes,
     ) -> Result<Duration, StoreError> {
         let time = self.0.state.lock().unwrap().pace;
-        let append = self.call("append", self.0.store.append(id, first, events));
+        let append = self.call("append", self.0.store.append(id, numbers, events));
         append.await.map(|_| time)
     }
 
@@ -172,11 +172,15 @@ impl ReplyStore for Spy {
     async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
         let page = self.call("read", self.0.store.read(id, from)).await?;
         let untruths = [
-            Page::new(Bytes::new(), from, None),
-            Page::new(Bytes::new(), u64::MAX, None),
-            Page::new("data: 1\n\ndata: half".into(), from.wrapping_add(1), None),
-            Page::new("data: 1\n\n".into(), from, None),
-            Page::new(page.events.clone(), 0, page.end),
+            Page::new(from..from, Bytes::new(), None),
+            Page::new(from..u64::MAX, Bytes::new(), None),
+            Page::new(
+                from..from.wrapping_add(1),
+                "data: 1\n\ndata: half".into(),
+                None,
+            ),
+            Page::new(from..from, "data: 1\n\n".into(), None),
+            Page::new(from..0, page.events.clone(), page.end),
         ];
         let untruth = self.untruth("read").and_then(|at| untruths.get(at));
         Ok(untruth.cloned().unwrap_or(page))

@@ -1,5 +1,6 @@
 //! The store in memory.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -8,7 +9,7 @@ use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::replies::{
     ConversationKey, MemoryReplyStore, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
-    StoreError, count_events, skip_events,
+    StoreError,
 };
 use copilot_wire_kit::{check_dead_server, check_reply_store};
 
@@ -55,8 +56,8 @@ fn is_bounded() {
         let id = ReplyId::from_bytes([1; 32]);
         store.create(&id, &meta()).await.unwrap();
         let events = Bytes::from(format!("data: {}\n\n", "x".repeat(3000)));
-        store.append(&id, 0, events.clone()).await.unwrap();
-        let full = store.append(&id, 1, events.clone()).await;
+        store.append(&id, 0..1, events.clone()).await.unwrap();
+        let full = store.append(&id, 1..2, events.clone()).await;
         assert!(matches!(full, Err(StoreError::Full)), "{full:?}");
         let other = ReplyId::from_bytes([2; 32]);
         let full = store.create(&other, &meta()).await;
@@ -65,7 +66,7 @@ fn is_bounded() {
         store.seal(&id, ReplyEnd::Done).await.unwrap();
         tokio::time::sleep(Duration::from_secs(11)).await;
         store.create(&other, &meta()).await.unwrap();
-        store.append(&other, 0, events).await.unwrap();
+        store.append(&other, 0..1, events).await.unwrap();
         assert_eq!(store.len(), 1);
     });
 }
@@ -79,12 +80,12 @@ fn replies_that_have_ended_make_space() {
         let events = Bytes::from(format!("data: {}\n\n", "x".repeat(1000)));
         let add = async |number| {
             store.create(&id(number), &meta()).await?;
-            store.append(&id(number), 0, events.clone()).await
+            store.append(&id(number), 0..1, events.clone()).await
         };
         let conversation = ConversationKey::from_bytes([1; 32]);
         let first = meta().conversation(conversation);
         store.create(&id(1), &first).await.unwrap();
-        store.append(&id(1), 0, events.clone()).await.unwrap();
+        store.append(&id(1), 0..1, events.clone()).await.unwrap();
         for number in 2..=6 {
             add(number).await.unwrap();
         }
@@ -130,10 +131,10 @@ impl ReplyStore for Mortal {
     async fn append(
         &self,
         id: &ReplyId,
-        first: u64,
+        numbers: Range<u64>,
         events: Bytes,
     ) -> Result<Duration, StoreError> {
-        self.store.append(id, first, events).await
+        self.store.append(id, numbers, events).await
     }
 
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
@@ -188,24 +189,4 @@ fn the_rule_of_dead_servers_finds_a_store_that_does_not_notice() {
             assert_eq!(told.as_deref(), (!notices).then_some(wanted));
         });
     }
-}
-
-#[test]
-fn events_are_counted_by_blank_lines() {
-    let events = b"data: a\ndata: b\n\n: ping\n\nid: 1\ndata\n\n";
-    assert_eq!(count_events(events), 3);
-    let at = [0, 17, 25, 37, 37];
-    for (count, at) in at.into_iter().enumerate() {
-        assert_eq!(skip_events(events, count as u64), at, "{count}");
-    }
-    assert_eq!(count_events(b""), 0);
-    // At any place, among any number of bytes.
-    for length in 1..600 {
-        let event = format!("{}\n\n", "x".repeat(length));
-        let events = event.repeat(5);
-        assert_eq!(count_events(events.as_bytes()), 5, "{length}");
-        let lines = vec![b'\n'; length + 1];
-        assert_eq!(count_events(&lines), length as u64);
-    }
-    assert_eq!(skip_events(b"", 3), 0);
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use copilot_wire::replies::{ReplyEnd, ReplyStore as _, count_events, skip_events};
+use copilot_wire::protocol::Framing;
+use copilot_wire::replies::{ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::{Responses, ResponsesRequest};
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire_kit::Toolkit;
@@ -231,7 +232,7 @@ fn a_response_goes_on_after_any_event() {
             .unwrap();
         let first: Value = serde_json::from_str(first).unwrap();
         let id = first["response"]["id"].as_str().unwrap();
-        let count = count_events(&whole);
+        let count = Framing::Sse.count(&whole);
         assert!(count > 10);
         for after in 0..count {
             let path = format!("/v1/responses/{id}?stream=true&starting_after={after}");
@@ -241,7 +242,7 @@ fn a_response_goes_on_after_any_event() {
                     .into_body(),
             )
             .await;
-            let wanted = &whole[skip_events(&whole, after + 1)..];
+            let wanted = &whole[Framing::Sse.skip(&whole, after + 1)..];
             assert_eq!(text(&rest), text(wanted), "{after}");
             let number = format!("\"sequence_number\":{}", after + 1);
             assert!(rest.is_empty() || after + 2 == count || text(&rest).contains(&number));
@@ -308,12 +309,15 @@ fn an_event_that_is_not_stored_yet_does_not_come_twice() {
         let post = send(&one, "ada", Method::POST, "/v1/responses", &post);
         let mut first = Vec::new();
         let mut body = post.await.into_body();
-        while count_events(&first) < 6 {
+        while Framing::Sse.count(&first) < 6 {
             first.extend(body.next().await.unwrap().unwrap());
         }
         drop(body);
         let id = text(&first).split("\"id\":\"").nth(1).unwrap();
-        let (id, after) = (id.split('"').next().unwrap(), count_events(&first) - 1);
+        let (id, after) = (
+            id.split('"').next().unwrap(),
+            Framing::Sse.count(&first) - 1,
+        );
         let path = format!("/v1/responses/{id}?stream=true&starting_after={after}");
         let rest = send(&two, "ada", Method::GET, &path, "").await.into_body();
         store.fail_all("none", Fault::Unavailable);

@@ -9,9 +9,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::BoxError;
+use copilot_wire::protocol::Framing;
 use copilot_wire::replies::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
-    count_events,
 };
 
 /// Checks that a store keeps the rules of [`ReplyStore`].
@@ -166,6 +166,9 @@ fn events(numbers: std::ops::Range<u64>) -> Bytes {
     events.collect::<String>().into()
 }
 
+/// The number of the first event of a piece that is larger than a page.
+const LARGE: u64 = 1000;
+
 struct Pair<'a> {
     one: &'a dyn ReplyStore,
     other: &'a dyn ReplyStore,
@@ -180,7 +183,9 @@ impl Pair<'_> {
         let mut first = 0;
         while first < count {
             let next = count.min(first + 7);
-            self.one.append(&id, first, events(first..next)).await?;
+            self.one
+                .append(&id, first..next, events(first..next))
+                .await?;
             first = next;
         }
         Ok(id)
@@ -201,14 +206,16 @@ impl Pair<'_> {
         let (mut all, mut next) = (Vec::new(), from);
         loop {
             let page = self.read(id, next).await?;
-            let counted = next + count_events(&page.events);
+            let counted = page.first + Framing::Sse.count(&page.events);
             same("the next number of a page", &page.next, &counted)?;
-            // A store may return a little more than 64 KiB, up to the end of an event. More would
-            // let one reader hold a whole log in memory.
-            if page.events.len() > 80 * 1024 {
+            let before = next.checked_sub(page.first);
+            let before = before.ok_or("a page begins behind the event that was asked for")?;
+            // More would let one reader hold a whole log in memory.
+            if page.events.len() > 64 * 1024 && page.first != LARGE {
                 return Err(format!("a page has {} bytes", page.events.len()).into());
             }
-            all.extend_from_slice(&page.events);
+            let skipped = Framing::Sse.skip(&page.events, before);
+            all.extend_from_slice(page.events.get(skipped..).unwrap_or_default());
             next = page.next;
             if let Some(end) = page.end {
                 return Ok((all, end));
@@ -219,20 +226,20 @@ impl Pair<'_> {
     async fn idempotent(&self) -> Result<(), BoxError> {
         let id = self.log(0).await?;
         for _ in 0..3 {
-            self.one.append(&id, 0, events(0..2)).await?;
+            self.one.append(&id, 0..2, events(0..2)).await?;
         }
-        self.one.append(&id, 2, events(2..5)).await?;
+        self.one.append(&id, 2..5, events(2..5)).await?;
         // The same piece from the other server: a writer that lost the answer tries again over any
         // connection.
-        self.other.append(&id, 2, events(2..5)).await?;
-        self.one.append(&id, 0, events(0..2)).await?;
+        self.other.append(&id, 2..5, events(2..5)).await?;
+        self.one.append(&id, 0..2, events(0..2)).await?;
         let again = self.one.create(&id, &meta()).await;
         fails("a second `create`", again, |error| {
             matches!(error, StoreError::Exists)
         })?;
         // Check and append must be one step in the store: with two, several of these pass the
         // check.
-        let racing = (0..20).map(|_| self.one.append(&id, 5, events(5..6)));
+        let racing = (0..20).map(|_| self.one.append(&id, 5..6, events(5..6)));
         for answer in all(racing).await {
             answer?;
         }
@@ -244,16 +251,16 @@ impl Pair<'_> {
 
     async fn gap(&self) -> Result<(), BoxError> {
         let id = self.log(3).await?;
-        let late = self.one.append(&id, 4, events(4..5)).await;
+        let late = self.one.append(&id, 4..5, events(4..5)).await;
         let gone = |error: &StoreError| matches!(error, StoreError::Gone);
         fails("an append behind a gap", late, gone)?;
         let empty = self.log(0).await?;
-        let late = self.one.append(&empty, 1, events(1..2)).await;
+        let late = self.one.append(&empty, 1..2, events(1..2)).await;
         fails("an append behind a gap at the start", late, gone)?;
         // The refused append must have left nothing: the right number is still the next one.
-        self.one.append(&id, 3, events(3..4)).await?;
+        self.one.append(&id, 3..4, events(3..4)).await?;
         let page = self.read(&id, 3).await?;
-        same("the page", &page, &Page::new(events(3..4), 4, None))
+        same("the page", &page, &Page::new(3..4, events(3..4), None))
     }
 
     async fn seals(&self) -> Result<(), BoxError> {
@@ -282,7 +289,10 @@ impl Pair<'_> {
         for count in [0, 1, 9] {
             let id = self.log(count).await?;
             self.other.seal(&id, ReplyEnd::Lost).await?;
-            let late = self.one.append(&id, count, events(count..count + 1)).await;
+            let late = self
+                .one
+                .append(&id, count..count + 1, events(count..count + 1))
+                .await;
             fails("an append behind the end", late, |error| {
                 matches!(error, StoreError::Sealed(ReplyEnd::Lost))
             })?;
@@ -293,9 +303,11 @@ impl Pair<'_> {
     }
 
     async fn pages(&self) -> Result<(), BoxError> {
-        let id = self.log(1000).await?;
-        // One piece of more than a page, after many small ones: a store must split it at an event.
-        self.one.append(&id, 1000, events(1000..1900)).await?;
+        let id = self.log(LARGE).await?;
+        // One piece of more than a page, after many small ones.
+        self.one
+            .append(&id, LARGE..1900, events(LARGE..1900))
+            .await?;
         self.one.seal(&id, ReplyEnd::Failed).await?;
         let count = 1900;
         // Around the bounds of appended pieces, at the end, and behind it, where only the end is
@@ -327,20 +339,23 @@ impl Pair<'_> {
         let reads = far.map(|from| async move { (from, self.other.read(&id, from).await) });
         // At a time, because each one waits.
         for (from, page) in all(reads.into_iter()).await {
-            let empty = Page::new(Bytes::new(), from, None);
+            let empty = Page::new(from..from, Bytes::new(), None);
             same("a page beyond a log that goes on", &page?, &empty)?;
-            let late = self.one.append(&id, from, events(9..10)).await;
+            let late = self
+                .one
+                .append(&id, from..from.saturating_add(1), events(9..10))
+                .await;
             fails("an append far behind the end", late, gone)?;
         }
         // None of them has changed anything.
         self.other.note_reader(&id).await?;
         let mut state = ReplyState::new(10);
         state.attended = true;
-        self.one.append(&id, 9, events(9..10)).await?;
+        self.one.append(&id, 9..10, events(9..10)).await?;
         same("the state", &self.other.state(&id).await?, &state)?;
         self.one.seal(&id, ReplyEnd::Done).await?;
         for from in far {
-            let end = Page::new(Bytes::new(), from, Some(ReplyEnd::Done));
+            let end = Page::new(from..from, Bytes::new(), Some(ReplyEnd::Done));
             same(
                 "a page beyond a log that has ended",
                 &self.other.read(&id, from).await?,
@@ -356,7 +371,7 @@ impl Pair<'_> {
         let write = async {
             for number in 0..20 {
                 self.one
-                    .append(&id, number, events(number..number + 1))
+                    .append(&id, number..number + 1, events(number..number + 1))
                     .await?;
                 poll_fn(|cx| {
                     cx.waker().wake_by_ref();
@@ -381,7 +396,7 @@ impl Pair<'_> {
     async fn waits(&self) -> Result<(), BoxError> {
         let id = self.log(2).await?;
         let page = self.other.read(&id, 2).await?;
-        same("the page", &page, &Page::new(Bytes::new(), 2, None))
+        same("the page", &page, &Page::new(2..2, Bytes::new(), None))
     }
 
     async fn dies(&self, kill: impl AsyncFnOnce()) -> Result<(), BoxError> {
@@ -391,7 +406,7 @@ impl Pair<'_> {
         same(
             "the log of a live server",
             &before,
-            &Page::new(events(0..9), 9, None),
+            &Page::new(0..9, events(0..9), None),
         )?;
         kill().await;
         let (all, end) = self.read_all(&id, 0).await?;
@@ -401,7 +416,7 @@ impl Pair<'_> {
         let sealed = |error: &StoreError| matches!(error, StoreError::Sealed(ReplyEnd::Lost));
         fails(
             "a late append",
-            self.one.append(&id, 9, events(9..10)).await,
+            self.one.append(&id, 9..10, events(9..10)).await,
             sealed,
         )?;
         let late = self.one.seal(&id, ReplyEnd::Done).await?;
@@ -488,7 +503,7 @@ impl Pair<'_> {
         let gone = |error: &StoreError| matches!(error, StoreError::Gone);
         fails(
             "`append`",
-            self.one.append(&id, 0, events(0..1)).await,
+            self.one.append(&id, 0..1, events(0..1)).await,
             gone,
         )?;
         fails("`seal`", self.one.seal(&id, ReplyEnd::Done).await, gone)?;
@@ -508,11 +523,11 @@ impl Pair<'_> {
         let (id, conversation) = (id()?, ConversationKey::from_bytes(random_key()?));
         let meta = ReplyMeta::new(MINUTE, Duration::from_secs(2)).conversation(conversation);
         self.one.create(&id, &meta).await?;
-        self.one.append(&id, 0, events(0..1)).await?;
+        self.one.append(&id, 0..1, events(0..1)).await?;
         sleep(Duration::from_secs(3)).await;
         // The time to keep a log counts from its end. Longer than that has passed here, and the
         // running log is still there.
-        self.one.append(&id, 1, events(1..2)).await?;
+        self.one.append(&id, 1..2, events(1..2)).await?;
         self.one.seal(&id, ReplyEnd::Done).await?;
         let (all, _) = self.read_all(&id, 0).await?;
         same("the log after its end", &Bytes::from(all), &events(0..2))?;
@@ -525,7 +540,7 @@ impl Pair<'_> {
         )?;
         let latest = self.other.latest(&conversation).await?;
         same("the latest reply", &latest, &None)?;
-        let late = self.one.append(&id, 2, events(2..3)).await;
+        let late = self.one.append(&id, 2..3, events(2..3)).await;
         fails("`append` to an expired log", late, gone)
     }
 
@@ -536,7 +551,7 @@ impl Pair<'_> {
         let id = id()?;
         let meta = ReplyMeta::new(Duration::from_secs(2), MINUTE);
         self.one.create(&id, &meta).await?;
-        self.one.append(&id, 0, events(0..1)).await?;
+        self.one.append(&id, 0..1, events(0..1)).await?;
         sleep(Duration::from_secs(3)).await;
         let gone = |error: &StoreError| matches!(error, StoreError::Gone);
         fails(
@@ -544,7 +559,7 @@ impl Pair<'_> {
             self.other.read(&id, 0).await,
             gone,
         )?;
-        let late = self.one.append(&id, 1, events(1..2)).await;
+        let late = self.one.append(&id, 1..2, events(1..2)).await;
         fails("`append` to an outlived log", late, gone)
     }
 }

@@ -156,7 +156,10 @@ async fn followed(writer: &Arc<RedisReplyStore>, reader: &Arc<RedisReplyStore>) 
                     start.elapsed().as_micros(),
                     "x".repeat(170)
                 );
-                writer.append(&id, number, event.into()).await.unwrap();
+                writer
+                    .append(&id, number..number + 1, event.into())
+                    .await
+                    .unwrap();
             }
             writer.seal(&id, ReplyEnd::Done).await.unwrap();
         });
@@ -193,7 +196,7 @@ async fn resumed(writer: &RedisReplyStore, reader: &RedisReplyStore) -> Vec<u64>
         for number in 0..20 {
             let events = format!("data: {}\n\n", "x".repeat(180)).repeat(10);
             writer
-                .append(&id, number * 10, events.into())
+                .append(&id, number * 10..number * 10 + 10, events.into())
                 .await
                 .unwrap();
         }
@@ -246,7 +249,10 @@ async fn space(redis: &Redis, writer: &RedisReplyStore, events: u64) {
         for number in 0..events {
             let event = format!("data: {}\n\n", "x".repeat(182));
             bytes += event.len();
-            writer.append(&id, number, event.into()).await.unwrap();
+            writer
+                .append(&id, number..number + 1, event.into())
+                .await
+                .unwrap();
         }
     }
     let grown = info("memory", "used_memory") - memory;

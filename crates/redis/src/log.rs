@@ -1,7 +1,7 @@
 //! The entries of a log, as Redis returns them.
 
 use bytes::Bytes;
-use copilot_wire::replies::{Page, ReplyEnd, count_events, cut_events, skip_events};
+use copilot_wire::replies::{Page, ReplyEnd};
 use redis::Value;
 
 use crate::connection::Fault;
@@ -86,8 +86,10 @@ fn numbers(id: &str) -> Option<(u64, u64)> {
 /// An event is missing in a log.
 pub(crate) struct Gap;
 
-/// Collects the events from a number on, until a page is full.
+/// Collects entries from the one with a number on, until a page is full.
 pub(crate) struct Collector {
+    /// The number of the first event.
+    first: u64,
     next: u64,
     /// The number of the event after the last one of the log, where that is before `next`.
     last: u64,
@@ -100,6 +102,7 @@ impl Collector {
     /// Creates an empty page from event `from` on.
     pub(crate) fn new(from: u64) -> Self {
         Self {
+            first: from,
             next: from,
             last: 0,
             events: Vec::new(),
@@ -120,31 +123,23 @@ impl Collector {
                 count,
                 events,
             } => {
-                let skip = self.next - first;
                 self.last = first.saturating_add(count);
-                if skip == 0 && self.events.is_empty() && events.len() <= PAGE {
+                if self.last <= self.next {
+                    // It was only there to show that the log has no gap.
+                } else if self.events.is_empty() {
                     // The usual case, without a copy.
+                    (self.first, self.next) = (first, self.last);
                     self.events = events;
+                    self.is_full = self.events.len() >= PAGE;
+                } else if self.events.len() + events.len() > PAGE {
+                    self.is_full = true;
+                } else {
+                    self.events.extend_from_slice(&events);
                     self.next = self.last;
-                } else if skip < count {
-                    self.add_part(events.get(skip_events(&events, skip)..).unwrap_or_default());
                 }
             }
         }
         Ok(())
-    }
-
-    /// Adds as many events as there is space for.
-    fn add_part(&mut self, events: &[u8]) {
-        let space = PAGE.saturating_sub(self.events.len());
-        let length = cut_events(events, space);
-        self.is_full = length < events.len() || length >= space;
-        if length > space && !self.events.is_empty() {
-            return;
-        }
-        let events = events.get(..length).unwrap_or_default();
-        self.next += count_events(events);
-        self.events.extend_from_slice(events);
     }
 
     /// Returns the number of the next event.
@@ -164,6 +159,6 @@ impl Collector {
 
     /// Returns the page.
     pub(crate) fn finish(self) -> Page {
-        Page::new(Bytes::from(self.events), self.next, self.end)
+        Page::new(self.first..self.next, Bytes::from(self.events), self.end)
     }
 }

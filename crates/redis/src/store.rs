@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::IntoFuture;
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +11,6 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use copilot_wire::replies::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
-    count_events,
 };
 use redis::Value;
 use tokio::task::JoinHandle;
@@ -155,12 +155,13 @@ impl ReplyStore for RedisReplyStore {
     async fn append(
         &self,
         id: &ReplyId,
-        first: u64,
+        numbers: Range<u64>,
         events: Bytes,
     ) -> Result<Duration, StoreError> {
-        let count = count_events(&events);
+        let first = numbers.start;
+        let count = numbers.end.saturating_sub(first);
         let writers = &self.shared.notifications.writers;
-        if count > 0 {
+        if !events.is_empty() {
             // Unknown while it is under way, and after a failure: what Redis has then is for Redis to say.
             let is_next = writers.take_next(id) == Some(first);
             if !is_next || !self.shared.append(id, first, count, &events).await? {
@@ -207,7 +208,7 @@ impl ReplyStore for RedisReplyStore {
                 return Ok(page);
             }
             if is_silent {
-                return Ok(Page::new(Bytes::new(), from, None));
+                return Ok(Page::new(from..from, Bytes::new(), None));
             }
             is_silent = timeout_at(deadline, changes.changed()).await.is_err();
         }

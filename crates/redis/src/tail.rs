@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use copilot_wire::replies::{Page, ReplyEnd, skip_events};
+use copilot_wire::replies::{Page, ReplyEnd};
 use tokio::sync::watch;
 
 /// The bytes of recent events that stay in memory.
@@ -126,7 +126,7 @@ impl Tail {
         }
         if from >= state.next {
             return match (state.end, state.complete) {
-                (Some(end), _) => Found::Page(Page::new(Bytes::new(), from, Some(end))),
+                (Some(end), _) => Found::Page(Page::new(from..from, Bytes::new(), Some(end))),
                 (None, Some(complete)) if complete == self.count() => Found::Nothing,
                 _ => Found::Look,
             };
@@ -136,9 +136,8 @@ impl Tail {
         match page {
             Some((first, events)) => {
                 let next = state.pages.get(after).map_or(state.next, |(next, _)| *next);
-                let events = events.slice(skip_events(events, from - first)..);
                 let end = state.end.filter(|_| next == state.next);
-                Found::Page(Page::new(events, next, end))
+                Found::Page(Page::new(*first..next, events.clone(), end))
             }
             None => Found::Apart,
         }
@@ -153,7 +152,7 @@ impl Tail {
         }
         (state.next, state.end) = (from, page.end);
         if !page.events.is_empty() {
-            state.push(from, page.events.clone());
+            state.push(page.first, page.events.clone());
             state.next = page.next;
         }
         (state.looked, state.complete) = (Some(Instant::now()), complete);

@@ -22,7 +22,7 @@ async fn positions_beyond_the_log() {
         let state = other.state(&id).await.unwrap();
         assert_eq!((state.next, state.end), (3, None), "{number}");
         // Everybody else reads on.
-        writer.append(&id, 3, events(3, 1)).await.unwrap();
+        writer.append(&id, 3..4, events(3, 1)).await.unwrap();
         let rest = soon(other.read(&id, 2)).await.unwrap();
         assert!(rest.events.starts_with(&events(2, 1)), "{number}");
         let cancelled = async {
@@ -64,7 +64,10 @@ async fn a_reader_who_is_ahead() {
                     .await
                     .is_err()
             );
-            writer.append(&id, number, events(number, 1)).await.unwrap();
+            writer
+                .append(&id, number..number + 1, events(number, 1))
+                .await
+                .unwrap();
         }
     };
     let (ahead, ()) = soon(async { tokio::join!(ahead, write) }).await;
@@ -87,7 +90,7 @@ async fn other_types() {
         let (id, conversation) = (id(), ConversationKey::from_bytes([7; 32]));
         let meta = meta().conversation(conversation);
         writer.create(&id, &meta).await.unwrap();
-        writer.append(&id, 0, events(0, 2)).await.unwrap();
+        writer.append(&id, 0..2, events(0, 2)).await.unwrap();
         let put = |key: &str, id: &dyn std::fmt::Display| {
             let key = format!("copilot-wire:{key}:{id}");
             redis.command(&format!("DEL {key}"));
@@ -108,7 +111,7 @@ async fn other_types() {
         put("reply", &id);
         gone(other.read(&id, 0).await.unwrap_err());
         if !other_type.starts_with("XADD") {
-            gone(writer.append(&id, 2, events(2, 1)).await.unwrap_err());
+            gone(writer.append(&id, 2..3, events(2, 1)).await.unwrap_err());
             gone(other.state(&id).await.unwrap_err());
             gone(other.cancel(&id).await.unwrap_err());
             gone(writer.seal(&id, ReplyEnd::Done).await.unwrap_err());

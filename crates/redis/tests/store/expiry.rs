@@ -22,7 +22,7 @@ async fn a_thousand_abandoned_replies() {
             .clone()
             .conversation(ConversationKey::from_bytes(conversation));
         store.create(&id, &meta).await.unwrap();
-        store.append(&id, 0, events(0, 3)).await.unwrap();
+        store.append(&id, 0..3, events(0, 3)).await.unwrap();
         match number % 4 {
             0 => drop(store.seal(&id, ReplyEnd::Done).await.unwrap()),
             1 => store.cancel(&id).await.unwrap(),
@@ -53,7 +53,7 @@ async fn every_key_has_a_time_to_live() {
             .create(id, &meta.clone().conversation(conversation))
             .await
             .unwrap();
-        store.append(id, 0, events(0, 1)).await.unwrap();
+        store.append(id, 0..1, events(0, 1)).await.unwrap();
     }
     store.cancel(&cancelled).await.unwrap();
     store.note_reader(&ended).await.unwrap();

@@ -119,7 +119,7 @@ async fn restarted_empty() {
         .create(&id, &meta().conversation(conversation))
         .await
         .unwrap();
-    writer.append(&id, 0, events(0, 2)).await.unwrap();
+    writer.append(&id, 0..2, events(0, 2)).await.unwrap();
     redis.kill();
     redis.restart();
     assert!(matches!(
@@ -143,7 +143,10 @@ async fn lost_entries_are_never_skipped() {
     let (writer, reader) = (redis.store().await, redis.store().await);
     let id = log(&writer, 1).await;
     for number in 1..5 {
-        writer.append(&id, number, events(number, 1)).await.unwrap();
+        writer
+            .append(&id, number..number + 1, events(number, 1))
+            .await
+            .unwrap();
     }
     redis.command(&format!("XDEL copilot-wire:reply:{id} 4-1"));
     let page = reader.read(&id, 0).await;
@@ -209,7 +212,7 @@ async fn full() {
     let mut number = 1;
     let full = loop {
         let large = format!("data: {}\n\n", "x".repeat(100_000));
-        match store.append(&id, number, large.into()).await {
+        match store.append(&id, number..number + 1, large.into()).await {
             Ok(_) => number += 1,
             Err(error) => break error,
         }
@@ -265,7 +268,10 @@ async fn two_lapses_of_a_lease_far_apart() {
         assert_eq!(page.end, None);
         for _ in 0..60 {
             sleep(Duration::from_millis(100)).await;
-            writer.append(&id, next, events(next, 1)).await.unwrap();
+            writer
+                .append(&id, next..next + 1, events(next, 1))
+                .await
+                .unwrap();
             next = reader.read(&id, next).await.unwrap().next;
         }
     }
@@ -281,7 +287,7 @@ async fn large_entries_are_read_a_few_at_a_time() {
     for batch in 0..32 {
         let first = 1 + batch * 64;
         store
-            .append(&id, first, large.clone().into())
+            .append(&id, first..first + 64, large.clone().into())
             .await
             .unwrap();
     }
@@ -305,7 +311,7 @@ async fn evicting() {
     // Eviction is a matter of chance.
     while redis.number(&format!("EXISTS copilot-wire:reply:{victim}")) == 1 {
         let other = log(&writer, 1).await;
-        let appended = writer.append(&other, 1, large.clone().into()).await;
+        let appended = writer.append(&other, 1..2, large.clone().into()).await;
         assert!(
             matches!(appended, Ok(_) | Err(StoreError::Gone)),
             "{appended:?}"
@@ -339,7 +345,12 @@ async fn a_lost_follow() {
     let mut paces = Vec::new();
     let write = async {
         for number in 1.. {
-            paces.push(writer.append(&id, number, events(number, 1)).await.unwrap());
+            paces.push(
+                writer
+                    .append(&id, number..number + 1, events(number, 1))
+                    .await
+                    .unwrap(),
+            );
             sleep(Duration::from_millis(20)).await;
         }
     };
@@ -359,11 +370,11 @@ async fn deleted_while_it_is_followed() {
     let (writer, reader) = (redis.store().await, redis.store().await);
     let id = log(&writer, 1).await;
     assert_eq!(reader.read(&id, 1).await.unwrap().next, 1);
-    writer.append(&id, 1, events(1, 1)).await.unwrap();
+    writer.append(&id, 1..2, events(1, 1)).await.unwrap();
     assert_eq!(reader.read(&id, 1).await.unwrap().next, 2);
     redis.command(&format!("DEL copilot-wire:reply:{id}"));
     let (read, append) = soon(async {
-        let append = writer.append(&id, 2, events(2, 1));
+        let append = writer.append(&id, 2..3, events(2, 1));
         tokio::join!(reader.read(&id, 2), append)
     })
     .await;

@@ -66,7 +66,7 @@ async fn a_silent_server() {
     let id = log(&writer, 1).await;
     let write = async {
         sleep(Duration::from_secs(14)).await;
-        writer.append(&id, 1, events(1, 1)).await.unwrap();
+        writer.append(&id, 1..2, events(1, 1)).await.unwrap();
         writer.seal(&id, ReplyEnd::Done).await.unwrap();
     };
     let (read, ()) = soon(async { tokio::join!(follow(&reader, &id), write) }).await;

@@ -35,7 +35,10 @@ async fn they_share_what_messages_bring() {
     sleep(Duration::from_millis(300)).await;
     let before = looks(&redis);
     for number in 1..20 {
-        writer.append(&id, number, events(number, 1)).await.unwrap();
+        writer
+            .append(&id, number..number + 1, events(number, 1))
+            .await
+            .unwrap();
         sleep(Duration::from_millis(20)).await;
     }
     writer.seal(&id, ReplyEnd::Done).await.unwrap();
@@ -77,7 +80,10 @@ async fn they_may_be_anywhere() {
     let readers: Vec<_> = readers.collect();
     let mut next = 40;
     for count in [1, 3, 400].into_iter().cycle().take(90) {
-        writer.append(&id, next, events(next, count)).await.unwrap();
+        writer
+            .append(&id, next..next + count, events(next, count))
+            .await
+            .unwrap();
         next += count;
         sleep(Duration::from_millis(10)).await;
     }

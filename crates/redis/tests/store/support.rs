@@ -23,7 +23,7 @@ pub(crate) fn meta() -> ReplyMeta {
 pub(crate) async fn log(store: &dyn ReplyStore, count: u64) -> ReplyId {
     let id = id();
     store.create(&id, &meta()).await.unwrap();
-    store.append(&id, 0, events(0, count)).await.unwrap();
+    store.append(&id, 0..count, events(0, count)).await.unwrap();
     id
 }
 
@@ -42,7 +42,10 @@ pub(crate) async fn insist(
     number: u64,
 ) -> Result<(), StoreError> {
     loop {
-        match store.append(id, number, events(number, 1)).await {
+        match store
+            .append(id, number..number + 1, events(number, 1))
+            .await
+        {
             Err(StoreError::Unavailable(_)) => sleep(Duration::from_millis(50)).await,
             answer => return answer.map(drop),
         }
