@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use tokio::time::sleep;
 
 use crate::redis::Redis;
-use crate::support::{events, follow, log, soon};
+use crate::support::{events, follow, log, since, soon};
 
 /// Returns how often Redis was asked for a part of a log.
 fn looks(redis: &Redis) -> u64 {
@@ -66,7 +66,7 @@ async fn they_may_be_anywhere() {
             let mut next = first;
             loop {
                 let page = reader.read(&id, next).await.unwrap();
-                all.extend_from_slice(&page.events);
+                all.extend_from_slice(&since(&page, next));
                 next = page.next;
                 if number % 7 == 0 {
                     sleep(Duration::from_millis(40)).await;

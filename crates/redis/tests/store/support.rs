@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use copilot_wire::replies::{ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
+use copilot_wire::protocol::Framing;
+use copilot_wire::replies::{Page, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
 use tokio::time::{sleep, timeout};
 
 /// A time that is too long for anything here.
@@ -35,6 +36,13 @@ pub(crate) fn events(first: u64, count: u64) -> Bytes {
         .into()
 }
 
+/// Returns the events of a page from a number on: pages begin with what was appended at a time.
+pub(crate) fn since(page: &Page, from: u64) -> Bytes {
+    assert!(page.first <= from, "{} > {from}", page.first);
+    let before = Framing::Sse.skip(&page.events, from - page.first);
+    page.events.slice(before..)
+}
+
 /// Appends one event, as often as it takes while Redis is away.
 pub(crate) async fn insist(
     store: &dyn ReplyStore,
@@ -61,7 +69,7 @@ pub(crate) async fn follow(
     loop {
         match store.read(id, next).await {
             Ok(page) => {
-                all.extend_from_slice(&page.events);
+                all.extend_from_slice(&since(&page, next));
                 next = page.next;
                 if let Some(end) = page.end {
                     return Ok((all, end));
