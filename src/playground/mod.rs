@@ -26,6 +26,7 @@ const SCRIPT: &str = concat!(
     "\">\n",
     include_str!("js/dom.js"),
     include_str!("js/sse.js"),
+    include_str!("js/lines.js"),
     include_str!("js/exchange.js"),
     include_str!("js/json.js"),
     include_str!("js/inline.js"),

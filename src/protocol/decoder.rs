@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
-use super::framing::Frames;
 use super::text_template::{LastEvent, TextMember};
-use super::{EventError, Protocol};
+use super::{EventError, Frames, Protocol};
 use crate::sse;
 
 /// Reads the events of one stream out of its frames.
@@ -135,7 +134,7 @@ impl<P: Protocol> EventDecoder<P> {
     pub fn new() -> Self {
         let limit = P::Decoder::LIMIT;
         Self {
-            frames: Frames::default().limit(limit),
+            frames: Frames::new(P::FRAMING).limit(limit),
             decoder: P::Decoder::default().limit(limit),
             events: Events::new(),
             last: LastEvent::new(),
@@ -169,7 +168,7 @@ impl<P: Protocol> EventDecoder<P> {
             if let Some(event) = self.events.pop() {
                 return Ok(Some(self.last.set(event, None)));
             }
-            let frame = match self.frames.next(P::FRAMING, input)? {
+            let frame = match self.frames.next_of(P::FRAMING, input)? {
                 Some(sse::Frame::Event(frame)) => frame,
                 Some(_) => continue,
                 None => {
@@ -196,7 +195,7 @@ impl<P: Protocol> EventDecoder<P> {
     /// [`EventError::Truncated`] when the answer is not complete; otherwise the error of a last line that cannot be
     /// read.
     pub fn end(&mut self) -> Result<(), EventError> {
-        let last = match self.frames.end(P::FRAMING) {
+        let last = match self.frames.end() {
             Some(frame) => self.decoder.frame(&frame, &mut self.events),
             None => Ok(()),
         };

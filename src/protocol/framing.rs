@@ -1,6 +1,5 @@
 //! How the events of a stream are told apart.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use memchr::memchr;
@@ -129,49 +128,91 @@ impl Framing {
     }
 }
 
-/// A decoder of either framing.
+/// An incremental decoder of the frames of either framing, for tools that read streams of any protocol. Programs that
+/// read one protocol use its [`EventDecoder`](super::EventDecoder).
 ///
-/// The framing is an argument of its methods and no field: it is a constant where they are called, so the other
-/// branch costs nothing.
-#[derive(Default)]
-pub(super) struct Frames {
+/// A [line](crate::lines) is a frame whose event has no name, and the line as its data.
+///
+/// ```
+/// use copilot_wire::protocol::{Frames, Framing};
+/// use copilot_wire::sse::{Event, Frame};
+///
+/// let mut frames = Frames::new(Framing::Lines);
+/// let mut chunk = &b"{\"n\":1}\n{\"n\":2}"[..];
+/// assert_eq!(frames.next(&mut chunk)?, Some(Frame::Event(Event::new(r#"{"n":1}"#))));
+/// assert_eq!(frames.next(&mut chunk)?, None);
+/// assert_eq!(frames.end(), Some(Event::new(r#"{"n":2}"#)));
+/// # Ok::<(), copilot_wire::sse::TooLarge>(())
+/// ```
+#[derive(Debug)]
+pub struct Frames {
+    framing: Framing,
     events: sse::Decoder,
     lines: lines::Decoder,
 }
 
 impl Frames {
-    pub(super) fn limit(self, limit: usize) -> Self {
+    /// Creates a decoder for one stream, with the limit [`sse::Decoder::DEFAULT_LIMIT`].
+    #[must_use]
+    pub fn new(framing: Framing) -> Self {
         Self {
-            events: self.events.limit(limit),
-            lines: self.lines.limit(limit),
+            framing,
+            events: sse::Decoder::new(),
+            lines: lines::Decoder::new(),
         }
     }
 
+    /// Sets the limit of one frame in bytes; decoding fails if a frame needs more.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self {
+            events: self.events.limit(limit),
+            lines: self.lines.limit(limit),
+            ..self
+        }
+    }
+
+    /// Returns the next frame in `input` and advances `input` past it. `None`: `input` is empty and the next chunk is
+    /// needed.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] if a frame exceeds the limit. Errors are final.
+    pub fn next<'a, 'b: 'a>(
+        &'a mut self,
+        input: &mut &'b [u8],
+    ) -> Result<Option<sse::Frame<'a>>, TooLarge> {
+        self.next_of(self.framing, input)
+    }
+
+    /// The same for a framing that is a constant where it is called: the other branch costs nothing.
     #[inline]
-    pub(super) fn next<'a, 'b: 'a>(
+    pub(super) fn next_of<'a, 'b: 'a>(
         &'a mut self,
         framing: Framing,
         input: &mut &'b [u8],
     ) -> Result<Option<sse::Frame<'a>>, TooLarge> {
         match framing {
             Framing::Sse => self.events.next(input),
-            Framing::Lines => Ok(self.lines.next(input)?.map(event)),
+            Framing::Lines => {
+                let line = self.lines.next(input)?;
+                Ok(line.map(|line| sse::Frame::Event(sse::Event::new(line))))
+            }
         }
     }
 
-    /// Returns the event that the end of the stream completes.
-    pub(super) fn end(&mut self, framing: Framing) -> Option<sse::Event<'static>> {
-        match framing {
+    /// Ends the stream: returns the event that its end completes, that of a last line without a line end. A block
+    /// without a blank line is discarded.
+    pub fn end(&mut self) -> Option<sse::Event<'static>> {
+        match self.framing {
             Framing::Sse => None,
             Framing::Lines => self.lines.end().map(sse::Event::new),
         }
     }
 
-    pub(super) const fn retry(&self) -> Option<Duration> {
+    /// Returns the reconnection time that the server sent, if it did.
+    #[must_use]
+    pub const fn retry(&self) -> Option<Duration> {
         self.events.retry()
     }
-}
-
-fn event(line: Cow<'_, str>) -> sse::Frame<'_> {
-    sse::Frame::Event(sse::Event::new(line))
 }

@@ -64,7 +64,7 @@ pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use frame_event::{FrameDecoder, FrameEvent};
-pub use framing::Framing;
+pub use framing::{Frames, Framing};
 pub use markdown::escape_markdown;
 pub use one_line::OneLine;
 pub(crate) use part::rows_of;

@@ -16,7 +16,7 @@ use super::node::Node;
 use super::reader::{EventReader, Lines, Summary};
 use super::setup::Setup;
 use super::signer::Keys;
-use copilot_wire::protocol::{Conversation, Protocol, Refusal, Verdict};
+use copilot_wire::protocol::{Conversation, Framing, Protocol, Refusal, Verdict};
 use copilot_wire::router::Mount;
 
 /// An error of any type, boxed.
@@ -70,7 +70,8 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     /// Returns the headers of every request of the front end, except the content type.
     #[must_use]
     fn headers() -> HeaderMap {
-        HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))])
+        let content_type = HeaderValue::from_static(Self::FRAMING.content_type());
+        HeaderMap::from_iter([(ACCEPT, content_type)])
     }
 
     /// Checks a stream by the rules of this protocol. By default there are none.
@@ -146,6 +147,8 @@ pub struct Kit {
     pub title: &'static str,
     /// [`FrontEnd::PATH`].
     pub path: &'static str,
+    /// [`Protocol::FRAMING`].
+    pub framing: Framing,
     /// [`Toolkit::TOLERATED`].
     pub tolerated: &'static [&'static str],
     /// Creates the front end, as [`Toolkit::front_end`] does.
@@ -169,8 +172,9 @@ pub struct Kit {
 impl Kit {
     /// Returns every rule for endpoints of this protocol.
     pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + use<> {
-        let tables = check::RULES.iter().chain(self.rules);
-        tables.copied().flatten().copied()
+        let tables = check::rules(self.framing).into_iter();
+        let tables = tables.chain(self.rules.iter().copied());
+        tables.flatten().copied()
     }
 }
 
@@ -181,6 +185,7 @@ pub const fn kit<P: Toolkit>() -> Kit {
         name: P::NAME,
         title: P::TITLE,
         path: P::FrontEnd::PATH,
+        framing: P::FRAMING,
         tolerated: P::TOLERATED,
         front_end: |setup| Ok(Box::new(P::front_end(setup)?)),
         reader: || Box::new(Lines::<P>::new()),

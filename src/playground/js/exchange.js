@@ -32,6 +32,13 @@ async function reached(promise, signal) {
   }
 }
 
+/** Returns the reader of a stream of this content type. */
+function readerOf(type) {
+  if (type.startsWith("text/event-stream")) return new SseReader();
+  if (type.startsWith("application/x-ndjson")) return new LineReader();
+  return null;
+}
+
 /** Posts `body` and yields the events of the answer. */
 async function* exchange(log, { path, headers, body, signal }) {
   const sent = { "content-type": "application/json", ...headers };
@@ -45,12 +52,12 @@ async function* exchange(log, { path, headers, body, signal }) {
     const response = await reached(fetch(path, { method: "POST", headers: sent, body: text, signal, ...options }), signal);
     entry.head(response);
     const type = response.headers.get("content-type") ?? "";
-    if (!response.ok || !type.startsWith("text/event-stream")) {
+    const reader = readerOf(type);
+    if (!response.ok || !reader) {
       const answer = await reached(response.text(), signal);
       entry.refused(answer);
       throw new Refused(response.status, answer);
     }
-    const reader = new SseReader();
     let busy = performance.now();
     stream = response.body.getReader();
     for (;;) {

@@ -5,6 +5,17 @@ const [LF, CR] = [10, 13];
 // every block.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Returns the bytes of several pieces in one. */
+function joined(pieces) {
+  const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
 class SseReader {
   #pieces = [];
   #line = 0;
@@ -50,13 +61,8 @@ class SseReader {
   }
 
   *#block() {
-    const size = this.#pieces.reduce((sum, piece) => sum + piece.length, 0);
-    const all = new Uint8Array(size);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      all.set(piece, at);
-      at += piece.length;
-    }
+    const all = joined(this.#pieces);
+    const size = all.length;
     this.#pieces = [];
     // Decoded as a whole block, so that no character is cut by the end of a chunk.
     const raw = utf8.decode(all);

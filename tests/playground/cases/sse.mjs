@@ -6,6 +6,9 @@ import { equal, ok, test } from "../harness.mjs";
 const source = readFileSync(new URL("../../../src/playground/js/sse.js", import.meta.url), "utf8");
 const SseReader = new Function(`${source}; return SseReader;`)();
 
+const lines = readFileSync(new URL("../../../src/playground/js/lines.js", import.meta.url), "utf8");
+const LineReader = new Function(`${source}\n${lines}; return LineReader;`)();
+
 const STREAMS = [
   ["data: a\n\n", [["a"]]],
   ["data: a\r\n\r\ndata: b\r\rdata: c\n\r\n", [["a"], ["b"], ["c"]]],
@@ -33,6 +36,28 @@ test("sse: blocks, and what is cut off at the end of the body", async () => {
         equal(new TextEncoder().encode(raw).length, size, what);
         ok(text.includes(raw), `${what}: ${JSON.stringify(raw)} was not received`);
       }
+    }
+  }
+});
+
+const LINES = [
+  ['{"a":1}\n{"b":"é"}\r\n\n \n{"c":3}', ['{"a":1}', '{"b":"é"}', '{"c":3}']],
+  ["", []],
+  ["\n", []],
+  ["x\ry\n", ["x\ry"]],
+];
+
+test("lines: they are whole, wherever chunks end", async () => {
+  for (const [text, expected] of LINES) {
+    const bytes = new TextEncoder().encode(text);
+    const cuts = Array.from({ length: bytes.length + 1 }, (_, at) => at);
+    for (const [first, second] of cuts.flatMap((one) => cuts.slice(one).map((two) => [one, two]))) {
+      const reader = new LineReader();
+      const chunks = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
+      const frames = [...chunks.flatMap((chunk) => [...reader.push(chunk)]), ...reader.end()];
+      const what = `${JSON.stringify(text)} in pieces that end at ${first} and ${second}`;
+      equal(frames.map(({ data }) => data), expected, what);
+      for (const { raw, bytes: size } of frames) equal(new TextEncoder().encode(raw).length, size, what);
     }
   }
 });

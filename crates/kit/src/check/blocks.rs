@@ -2,7 +2,7 @@
 
 use copilot_wire::sse::{Decoder, Event, Frame};
 
-/// One block of a stream: the lines before a blank line, and the blank line.
+/// One block of a stream: the lines before a blank line, and the blank line. In a stream of lines it is one line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Block<'a> {
@@ -10,7 +10,7 @@ pub struct Block<'a> {
     pub raw: &'a [u8],
     /// The lines without their ends, and without the blank one.
     pub lines: Vec<&'a [u8]>,
-    /// The event that a reader makes of it that follows the standard. `None` for comments.
+    /// The event that a reader makes of it that follows the standard. `None` for comments. That of a line has no name.
     pub event: Option<Event<'static>>,
 }
 

@@ -1,6 +1,7 @@
 //! Checks for all endpoints: heads, refusals, timing, and disconnects.
 
 use bytes::Bytes;
+use copilot_wire::protocol::Framing;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, SERVER};
 use http::{HeaderName, Method, StatusCode};
 use serde_json::Value;
@@ -10,7 +11,7 @@ use super::exam::{Exam, Recorded, Stream};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
 use super::rule::{Rule, rules};
-use super::{pace, question, sse};
+use super::{pace, question, read};
 
 rules! {
     UNREACHABLE = Error "http/unreachable",
@@ -22,9 +23,9 @@ rules! {
         "the Workspace marks the message as failed and drops the body; clients of models try again, and pay again",
         "read leniently, refuse what is wrong with 4xx, and tell later failures in the stream";
     CONTENT_TYPE_IS = Error "http/content-type",
-        "a stream is `text/event-stream`, with `charset=utf-8` at most",
+        "a stream is `text/event-stream`, or `application/x-ndjson` if it consists of lines, with `charset=utf-8` at most",
         "the Workspace shows the body of any other type as it is, and proxies compress or buffer it",
-        "send `content-type: text/event-stream`";
+        "send `content-type: text/event-stream`, or `application/x-ndjson` for lines";
     CACHE = Warning "http/cache-control",
         "a stream is sent with `no-cache` or `no-store`",
         "caches and CDNs may keep the answer, or hold it back until it is complete",
@@ -36,7 +37,7 @@ rules! {
     ENCODING = Error "http/content-encoding",
         "a stream is not compressed",
         "compressors hold events back; `gh models` and other plain readers do not decompress",
-        "leave `text/event-stream` out of the compression layer, or send `content-encoding: identity`";
+        "leave streams out of the compression layer, or send `content-encoding: identity`";
     BUFFERING = Warning "http/accel-buffering",
         "a stream is sent with `x-accel-buffering: no`",
         "nginx holds responses back by default: the answer arrives in lumps",
@@ -44,7 +45,7 @@ rules! {
     SILENCE = Error "http/silence",
         "no silence is longer than twenty seconds",
         "load balancers and proxies cut idle connections, some after thirty seconds; a dead client is noticed by writing only",
-        "send a comment, `: ping` and a blank line, after fifteen seconds of silence";
+        "send a comment, `: ping` and a blank line, after fifteen seconds of silence, or an event that says nothing where there are no comments";
     CUT = Error "http/cut",
         "a stream ends in the way of its transport",
         "the front end reports a network failure, whatever was said before",
@@ -189,8 +190,9 @@ impl Exam<'_> {
     ) -> Option<Stream<'e>> {
         self.expect_answer(recorded, exchange);
         exchange.is_ok().then(|| {
-            let blocks = sse::read(self.judge, exchange);
-            stream(self.judge, exchange, &blocks);
+            let framing = self.kit().framing;
+            let blocks = read(self.judge, framing, exchange);
+            stream(self.judge, framing, exchange, &blocks);
             let kit = self.kit();
             question::judge(self.judge, kit, exchange);
             let asked = Some(recorded.json());
@@ -366,7 +368,7 @@ fn gone(judge: &Judge) -> bool {
 }
 
 /// Checks the head of a stream, its timing and its end.
-fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
+fn stream(judge: &mut Judge, framing: Framing, exchange: &Exchange, blocks: &[Block<'_>]) {
     pace::judge(judge, exchange, blocks);
     let at = &*exchange.name;
     let value = |name: &HeaderName| {
@@ -383,10 +385,8 @@ fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
     let kind = value(&CONTENT_TYPE);
     // Servers write the parameter with and without a space after the semicolon.
     let kind: Vec<u8> = kind.into_iter().filter(|byte| *byte != b' ').collect();
-    let right = matches!(
-        &*kind,
-        b"text/event-stream" | b"text/event-stream;charset=utf-8"
-    );
+    let rest = kind.strip_prefix(framing.content_type().as_bytes());
+    let right = matches!(rest, Some(b"" | b";charset=utf-8"));
     judge.expect(&CONTENT_TYPE_IS, right, at, shown(&CONTENT_TYPE));
     let uncached = has(&CACHE_CONTROL, "no-cache") || has(&CACHE_CONTROL, "no-store");
     judge.expect(&CACHE, uncached, at, shown(&CACHE_CONTROL));

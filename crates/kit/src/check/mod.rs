@@ -34,6 +34,7 @@ mod exam;
 mod exchange;
 mod http;
 mod judge;
+mod lines;
 mod pace;
 mod progress;
 mod question;
@@ -43,6 +44,9 @@ mod rule;
 mod run;
 mod sse;
 mod target;
+
+use copilot_wire::protocol::Framing;
+use exchange::End;
 
 pub use blocks::Block;
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
@@ -60,8 +64,38 @@ pub use rule::{Level, Rule};
 pub use run::{Check, check};
 pub use target::Target;
 
-/// The rules for endpoints of all protocols.
-pub(super) static RULES: [&[&Rule]; 4] = [http::RULES, pace::RULES, sse::RULES, question::RULES];
+/// Returns the rules for endpoints of all protocols with this framing.
+pub(super) fn rules(framing: Framing) -> [&'static [&'static Rule]; 4] {
+    let frames = match framing {
+        Framing::Lines => lines::RULES,
+        _ => sse::RULES,
+    };
+    [http::RULES, pace::RULES, frames, question::RULES]
+}
+
+/// Judges the framing of a body, and splits it into blocks.
+fn read<'a>(judge: &mut Judge, framing: Framing, exchange: &'a Exchange) -> Vec<Block<'a>> {
+    match framing {
+        Framing::Lines => lines::read(judge, exchange),
+        _ => sse::read(judge, exchange),
+    }
+}
+
+/// Checks that a body is UTF-8.
+fn expect_utf8(judge: &mut Judge, rule: &'static Rule, exchange: &Exchange) {
+    let at = &*exchange.name;
+    let body = &*exchange.body;
+    match std::str::from_utf8(body) {
+        Ok(_) => judge.expect(rule, true, at, ""),
+        Err(error) => {
+            // What is missing at the end of a body that was cut is not the writer's fault.
+            let fault = error.error_len().is_some() || matches!(exchange.end, End::Clean);
+            // Some valid text before the fault, so that the place can be found in the answer.
+            let from = error.valid_up_to().saturating_sub(80);
+            judge.expect(rule, !fault, at, body.split_at(from).1);
+        }
+    }
+}
 
 /// A text that is hard for readers and writers to repeat: separators, quotes, characters of four
 /// bytes, and text that looks like framing.

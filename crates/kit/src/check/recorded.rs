@@ -7,7 +7,7 @@ use super::exam::Stream;
 use super::exchange::{End, Exchange};
 use super::judge::Judge;
 use super::report::Report;
-use super::{question, sse};
+use super::{question, read};
 use crate::kit::Kit;
 
 /// Checks a recorded stream, the whole body of one answer, by the rules of its protocol. How it came is not known, nor what
@@ -26,7 +26,7 @@ pub fn recorded(kit: Kit, body: &[u8]) -> Report {
     };
     let mut judge = Judge::default();
     judge.reads(&exchange.body);
-    let blocks = sse::read(&mut judge, &exchange);
+    let blocks = read(&mut judge, kit.framing, &exchange);
     let stream = Stream {
         exchange: &exchange,
         blocks,

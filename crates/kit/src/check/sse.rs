@@ -2,6 +2,7 @@
 
 use super::blocks::{Block, blocks};
 use super::exchange::{End, Exchange, last};
+use super::expect_utf8;
 use super::judge::Judge;
 use super::rule::rules;
 
@@ -29,16 +30,7 @@ pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'
     let at = &*exchange.name;
     let body = &*exchange.body;
     let whole = matches!(exchange.end, End::Clean);
-    match std::str::from_utf8(body) {
-        Ok(_) => judge.expect(&UTF8, true, at, ""),
-        Err(error) => {
-            // What is missing at the end of a body that was cut is not the writer's fault.
-            let fault = error.error_len().is_some() || whole;
-            // Some valid text before the fault, so that the place can be found in the answer.
-            let from = error.valid_up_to().saturating_sub(80);
-            judge.expect(&UTF8, !fault, at, body.split_at(from).1);
-        }
-    }
+    expect_utf8(judge, &UTF8, exchange);
     let marked = body.starts_with(b"\xef\xbb\xbf");
     judge.expect(&BOM, !marked, at, body);
     let (blocks, rest) = blocks(body);

@@ -53,6 +53,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let talk = Talk {
         front: Undo::new(&begin)?,
         client: &client,
+        framing: kit.framing,
         signer,
         answers: &answers,
         decision: (options.yes || options.no).then_some(options.yes),

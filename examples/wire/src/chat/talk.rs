@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Confirmation, EventError, ToolCall};
+use copilot_wire::protocol::{Confirmation, EventError, Framing, ToolCall};
 use copilot_wire_kit::{Answer, Effect, Next, Signer};
 use futures_util::StreamExt;
 use http::Request;
@@ -31,6 +31,7 @@ const ANSWERS: usize = 32 * 1024 * 1024;
 pub(super) struct Talk<'a> {
     pub(super) front: Undo<'a>,
     pub(super) client: &'a Client,
+    pub(super) framing: Framing,
     pub(super) signer: Option<Box<dyn Signer>>,
     pub(super) answers: &'a Answers,
     /// The answer to every question; `None` lets the user decide.
@@ -158,13 +159,13 @@ impl Talk<'_> {
             Ok(response) => response,
             Err(error) => return Ok(Turn::Failed(Failure::new(error))),
         };
-        if let Some(refused) = refused(&response) {
+        if let Some(refused) = refused(&response, self.framing) {
             let body = beginning(response).await;
             self.wrong(&format!("{refused}: {}", short(&body)))?;
             return Ok(Turn::Over);
         }
         let mut body = response.bytes_stream();
-        let mut blocks = Blocks::default();
+        let mut blocks = Blocks::new(self.framing);
         while let Some(piece) = body.next().await {
             match piece {
                 Ok(bytes) => {
@@ -189,7 +190,7 @@ impl Talk<'_> {
             }
         }
         // Readers drop an event without a blank line at its end, and some protocols end without one.
-        if blocks.is_open() {
+        if blocks.is_cut() {
             self.wrong("the answer ends inside an event")?;
             return Ok(Turn::Over);
         }
@@ -305,7 +306,7 @@ impl Talk<'_> {
 }
 
 /// Returns the reason why a response is no answer.
-fn refused(response: &Response) -> Option<String> {
+fn refused(response: &Response, framing: Framing) -> Option<String> {
     let status = response.status();
     if !status.is_success() {
         let path = response.url().path();
@@ -314,7 +315,7 @@ fn refused(response: &Response) -> Option<String> {
     let kind = response.headers().get(CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
-    let is_stream = essence.eq_ignore_ascii_case("text/event-stream");
+    let is_stream = essence.eq_ignore_ascii_case(framing.content_type());
     (!is_stream).then(|| format!("the answer is no event stream but {kind:?}"))
 }
 

@@ -1,10 +1,13 @@
 //! The offsets of events in a stream.
 
+use copilot_wire::protocol::Framing;
+
 /// A scanner that knows the offset of the current block of fields.
 ///
-/// A block begins with the first line that is no comment, and a blank line ends it.
-#[derive(Debug, Default)]
+/// A block begins with the first line that is no comment, and a blank line ends it; in a stream of lines it is a line.
+#[derive(Debug)]
 pub(crate) struct Blocks {
+    framing: Framing,
     offset: u64,
     start: u64,
     open: bool,
@@ -13,10 +16,28 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
+    pub(crate) fn new(framing: Framing) -> Self {
+        Self {
+            framing,
+            offset: 0,
+            start: 0,
+            open: false,
+            inside_line: false,
+            after_cr: false,
+        }
+    }
+
     /// Scans bytes.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             match byte {
+                b'\n' if self.framing == Framing::Lines => self.open = false,
+                byte if self.framing == Framing::Lines => {
+                    if !self.open && !byte.is_ascii_whitespace() {
+                        self.open = true;
+                        self.start = self.offset;
+                    }
+                }
                 // The second half of a line end.
                 b'\n' if self.after_cr => {}
                 // Only an empty line ends a block: after any other the block stays as it is.
@@ -49,8 +70,8 @@ impl Blocks {
         self.start
     }
 
-    /// Returns `true` if the current block has not ended.
-    pub(crate) fn is_open(&self) -> bool {
-        self.open
+    /// Returns `true` if the current block is lost at the end of the stream, because it has not ended. A line counts.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.open && self.framing != Framing::Lines
     }
 }

@@ -5,7 +5,8 @@ mod report;
 mod wrong;
 
 use clap::Args;
-use copilot_wire::sse::{Decoder, Frame};
+use copilot_wire::protocol::Frames;
+use copilot_wire::sse::Frame;
 use copilot_wire_kit::{Kit, check};
 
 use crate::cli::{self, LIMIT};
@@ -34,8 +35,8 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
     let kit = options.protocol;
     let mut reader = (kit.reader)();
     let mut report = Report::new(screen);
-    let mut frames = Decoder::new().limit(LIMIT);
-    let mut blocks = Blocks::default();
+    let mut frames = Frames::new(kit.framing).limit(LIMIT);
+    let mut blocks = Blocks::new(kit.framing);
     let mut pieces = options.input.pieces(None)?;
     let mut body = Vec::new();
     while let Some(mut bytes) = pieces.next(report.screen)? {
@@ -64,7 +65,11 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
             }
         }
     }
-    if blocks.is_open() {
+    if let Some(event) = frames.end() {
+        let place = blocks.start()..blocks.offset();
+        report.event(&event, place, reader.read(&event))?;
+    }
+    if blocks.is_cut() {
         report.begin(blocks.start());
         let what = "the stream ends inside an event";
         report.wrong(Wrong::of(what).rule("sse/unfinished"))?;

@@ -47,7 +47,8 @@ impl Wrong {
         let Finding { rule, bytes, .. } = finding;
         // The place in a line, or in values that were serialized again.
         let elsewhere = finding.offset.is_none() && !rule.id.starts_with("chunk/");
-        let unseen = elsewhere || rule.id.starts_with("sse/");
+        let framing = rule.id.starts_with("sse/") || rule.id.starts_with("lines/");
+        let unseen = elsewhere || framing;
         let got = match unseen && !bytes.is_empty() {
             true => format!(", got {}", short(bytes)),
             false => String::new(),
