@@ -241,7 +241,7 @@ pub fn word<P: Toolkit>(data: &[u8]) {
     for frame in frames {
         // A frame is whole events, so that no reader waits for the rest of one.
         assert!(
-            frame.ends_with(b"\n\n"),
+            frame.ends_with(P::FRAMING.boundary()),
             "{}",
             String::from_utf8_lossy(&frame)
         );

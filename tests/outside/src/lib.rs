@@ -1,5 +1,5 @@
-//! The protocol of a front end that is not one of the library's: the Pager, which shows an answer in
-//! blocks.
+//! Protocols of front ends that are not the library's: the Pager, which shows an answer in blocks, and that of
+//! [Ollama](ollama), whose streams are lines of JSON.
 //!
 //! A request is `{"lines": [{"by": "user", "text": "Hi"}], "stream": true}`. The answer is a stream
 //! of `start`, `delta` and `end` for each block, of notes beside them, and of a beat after a while of
@@ -14,6 +14,7 @@
 
 mod decoder;
 mod event;
+pub mod ollama;
 mod request;
 mod session;
 mod testing;

@@ -1,0 +1,228 @@
+//! Ollama's clients in tests and tools.
+
+use std::mem;
+
+use bytes::Bytes;
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{EventDecoder, EventError, Notice, Protocol as _, ToolCall, Usage};
+use copilot_wire::router::Mount;
+use copilot_wire_kit::check::{Judge, Level, Rule, Stream};
+use copilot_wire_kit::{
+    Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
+};
+use http::HeaderMap;
+use serde_json::Value;
+
+use super::{ChatMessage, ChatRequest, Event, Model, Ollama, Piece, ToolUse};
+
+/// A program with Ollama's library: it sends messages and tools, and reads lines.
+#[derive(Debug)]
+pub struct OllamaClient {
+    request: ChatRequest,
+    /// The answer so far.
+    said: ChatMessage,
+    failed: bool,
+    calls: Vec<ToolUse>,
+    decoder: EventDecoder<Ollama>,
+}
+
+impl OllamaClient {
+    /// Creates a client that asks for this model.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self::continuing(ChatRequest::new(model, Vec::new()))
+    }
+
+    /// Creates a client with the model, tools and options of a request; its messages become the history.
+    #[must_use]
+    pub fn continuing(mut request: ChatRequest) -> Self {
+        request.stream = Some(true);
+        Self {
+            request,
+            said: ChatMessage::default(),
+            failed: false,
+            calls: Vec::new(),
+            decoder: EventDecoder::new(),
+        }
+    }
+}
+
+impl FrontEnd for OllamaClient {
+    type Protocol = Ollama;
+
+    const PATH: &'static str = "/api/chat";
+
+    fn prompt(&mut self, text: &str) {
+        self.request.messages.push(ChatMessage::new("user", text));
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(Self::PATH, self.request.to_json())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        Ok(self.decoder.next(input)?.cloned())
+    }
+
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        let piece = match event {
+            Event::Piece(piece) => piece,
+            Event::Failed(failed) => {
+                self.failed = true;
+                return vec![Effect::Error(Notice::new(&failed.error))];
+            }
+        };
+        let ChatMessage {
+            content, thinking, ..
+        } = &piece.message;
+        self.said.content.push_str(content);
+        self.said.thinking.push_str(thinking);
+        for call in &piece.message.tool_calls {
+            self.said.tool_calls.push(call.clone());
+        }
+        let mut effects = Vec::new();
+        if !thinking.is_empty() {
+            effects.push(Effect::Reasoning(thinking.clone()));
+        }
+        if !content.is_empty() {
+            effects.push(Effect::Text(content.clone()));
+        }
+        if let (Some(input), Some(output)) = (piece.prompt_eval_count, piece.eval_count) {
+            effects.push(Effect::Usage(Usage::new(input, output)));
+        }
+        effects
+    }
+
+    fn next(&mut self) -> Next {
+        let mut decoder = mem::take(&mut self.decoder);
+        let ended = decoder.end();
+        // The event of a last line without a line end.
+        while let Ok(Some(event)) = decoder.next(&mut &b""[..]) {
+            let _ = self.receive(&event.clone());
+        }
+        let mut said = mem::take(&mut self.said);
+        said.role = "assistant".into();
+        let asked = question(&said.content);
+        self.calls = said.tool_calls.iter().cloned().collect();
+        self.request.messages.push(said);
+        if mem::take(&mut self.failed) {
+            self.calls.clear();
+            return Next::Nothing;
+        }
+        if ended.is_err() {
+            return Next::Broken("the stream ended without `done`");
+        }
+        if self.calls.is_empty() {
+            return asked.map_or(Next::Nothing, Next::Question);
+        }
+        let calls = self.calls.iter().filter_map(|call| {
+            let arguments = call.function.arguments.clone().unwrap_or_default();
+            ToolCall::new(&*call.function.name, &arguments).ok()
+        });
+        Next::Calls(calls.collect())
+    }
+
+    fn answer(&mut self, answers: Vec<Answer>) {
+        for (call, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
+            let mut result = ChatMessage::new("tool", answer.into_text());
+            result.tool_name = Some(call.function.name);
+            result.tool_call_id = call.id;
+            self.request.messages.push(result);
+        }
+    }
+}
+
+static DONE: Rule = Rule::new(
+    Level::Error,
+    "ollama/done",
+    "the last line has `done`, or is an error, and no other line has",
+    "the JavaScript client throws at a stream without it, and stops reading there",
+    "write one line with `done: true` behind everything else",
+);
+
+static MESSAGE: Rule = Rule::new(
+    Level::Error,
+    "ollama/message",
+    "every line but an error has `model`, `created_at` and a `message` with `role` and `content`",
+    "the Python client raises an error for a line without a message",
+    "write all of them in every line",
+);
+
+impl Toolkit for Ollama {
+    const TITLE: &'static str = "Programs with Ollama's clients";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"model":"agent","messages":[{"role":"user","content":"hi"}]}"#,
+        &["/api/chat", "/api/tags", "/api/show", "/api/version"],
+        &[],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] = &[&[&DONE, &MESSAGE]];
+
+    type FrontEnd = OllamaClient;
+
+    fn front_end(setup: &Setup<'_>) -> Result<OllamaClient, BoxError> {
+        let mut client = match &setup.request {
+            Some(body) => OllamaClient::continuing(ChatRequest::from_json(body)?),
+            None => OllamaClient::new("agent"),
+        };
+        if let Some(model) = &setup.model {
+            client.request.model.clone_from(model);
+        }
+        Ok(client)
+    }
+
+    fn describe(event: &Event) -> Summary {
+        let Piece { message, done, .. } = match event {
+            Event::Piece(piece) => piece,
+            Event::Failed(failed) => return Summary::new("failed", &failed.error).failed(),
+        };
+        if *done {
+            return Summary::new("done", &message.content).last();
+        }
+        if let Some(call) = message.tool_calls.iter().next() {
+            let arguments = call.function.arguments.as_ref();
+            let arguments = arguments.map_or("{}", Json::text);
+            return Summary::new("call", format!("{} {arguments}", call.function.name));
+        }
+        match message.thinking.is_empty() {
+            true => Summary::new("text", &message.content),
+            false => Summary::new("reasoning", &message.thinking),
+        }
+    }
+
+    fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
+        Node::object([
+            ("model", request.model.clone().into()),
+            ("stream", Self::is_stream(request).into()),
+            ("think", request.think.clone().into()),
+            ("format", request.format.clone().into()),
+            ("options", request.options.clone().into()),
+        ])
+    }
+
+    fn to_body(request: &ChatRequest) -> Option<Bytes> {
+        Some(request.to_json())
+    }
+
+    fn mount() -> impl Mount<Protocol = Self> {
+        Model::new("agent")
+    }
+
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        let at = &stream.exchange.name;
+        let mut ended = false;
+        for block in &stream.blocks {
+            let Some(event) = &block.event else { continue };
+            judge.expect(&DONE, !ended, at, block.raw);
+            let line: Value = serde_json::from_str(event.data()).unwrap_or_default();
+            let is_text = |path: &str| line.pointer(path).is_some_and(Value::is_string);
+            let failed = is_text("/error");
+            ended = failed || line.get("done") == Some(&Value::Bool(true));
+            let members = ["/model", "/created_at", "/message/role", "/message/content"];
+            let whole = failed || members.into_iter().all(is_text);
+            judge.expect(&MESSAGE, whole, at, block.raw);
+        }
+        judge.expect(&DONE, ended, at, &stream.exchange.body);
+    }
+}

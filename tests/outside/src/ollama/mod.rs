@@ -1,0 +1,74 @@
+//! The chat of Ollama, `POST /api/chat`: a protocol whose streams are lines of JSON.
+//!
+//! | part | becomes |
+//! |---|---|
+//! | text | a line with `message.content` |
+//! | reasoning | a line with `message.thinking`, unless the request has `think: false` |
+//! | calls | a line with `message.tool_calls` |
+//! | usage | `prompt_eval_count` and `eval_count` of the last line |
+//! | sources, tables, charts, errors that the turn survives, questions | text |
+//! | steps and tool runs | nothing |
+//! | the end | a line with `done`, `done_reason` and `total_duration` |
+//! | a failure | a status with `{"error": "…"}`, or after the first output a line of the same form |
+//!
+//! Without a stream the answer is one line, with all pieces.
+
+mod date;
+mod decoder;
+mod event;
+mod front_end;
+mod mount;
+mod request;
+mod session;
+
+pub use decoder::Decoder;
+pub use event::{DoneReason, Event, Failed, Piece};
+pub use front_end::OllamaClient;
+pub use mount::Model;
+pub use request::{ChatMessage, ChatRequest, Function, OfferedTool, ToolUse};
+pub use session::{Answer, Lines, Session};
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use copilot_wire::protocol::{Capabilities, Env, Framing, Protocol, Refusal};
+use http::request::Parts;
+use http::{HeaderValue, Response};
+
+/// Plays Ollama's clients on the playground.
+pub const OLLAMA_PLAYGROUND: &str = include_str!("playground.js");
+
+/// The protocol of Ollama.
+#[derive(Debug)]
+pub struct Ollama;
+
+impl Protocol for Ollama {
+    type Request = ChatRequest;
+    type Output = Infallible;
+    type Ending = DoneReason;
+    type Event = Event;
+    type Session = Session;
+    type Decoder = Decoder;
+
+    const NAME: &'static str = "ollama";
+    const CAPABILITIES: Capabilities = Capabilities::REASONING.with(Capabilities::CALLS);
+    const FRAMING: Framing = Framing::Lines;
+    const AWAITS_OUTPUT: bool = true;
+
+    fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
+        Ok(ChatRequest::from_json(body)?)
+    }
+
+    fn session(request: &ChatRequest, env: &Env) -> Session {
+        session::session(request, env)
+    }
+
+    fn is_stream(request: &ChatRequest) -> bool {
+        request.stream != Some(false)
+    }
+
+    fn refuse(refusal: &Refusal) -> Response<Bytes> {
+        let kind = HeaderValue::from_static("application/json");
+        refusal.to_response(kind, Failed::new(refusal.to_string()).to_json())
+    }
+}
