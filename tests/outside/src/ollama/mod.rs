@@ -46,6 +46,7 @@ impl Protocol for Ollama {
     type Request = ChatRequest;
     type Output = Infallible;
     type Ending = DoneReason;
+    type Settings = ();
     type Event = Event;
     type Session = Session;
     type Decoder = Decoder;
@@ -59,7 +60,7 @@ impl Protocol for Ollama {
         Ok(ChatRequest::from_json(body)?)
     }
 
-    fn session(request: &ChatRequest, env: &Env) -> Session {
+    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {
         session::session(request, env)
     }
 

@@ -103,7 +103,7 @@ impl Endpoint for Chat {
         match models.and_then(|models| models.find(&request.model)) {
             Some((_, agent)) => {
                 let agent = Arc::clone(agent);
-                call.answer_request(agent, request).await
+                call.answer_request(agent, request, ()).await
             }
             None => refuse(&unknown(&request.model)),
         }
