@@ -1,13 +1,16 @@
-//! `#[derive(Wire)]` as others use it.
+//! `#[derive(Wire)]` and `#[derive(FrameEvent)]` as others use them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use copilot_wire::json::Wire;
+use copilot_wire::protocol::{Decode, EventError, Events, FrameDecoder, FrameEvent};
+use copilot_wire::sse;
 
 /// Everything that a module may name as the generated code names its own.
 mod namesakes {
     #![allow(dead_code, reason = "declared to be in the way")]
 
     use copilot_wire::json::{self, Wire};
+    use copilot_wire::protocol::FrameEvent;
 
     #[allow(unused_imports, reason = "to be in the way")]
     use self::Kind::{None, Ok, Some};
@@ -59,6 +62,37 @@ mod namesakes {
         Other(json::Json),
     }
 
+    #[derive(Clone, Debug, PartialEq, FrameEvent)]
+    #[event(named, tag = "kind", rename_all = "camelCase", whole)]
+    #[event(ignored = "-", limit = 64, truncated = "cut")]
+    pub(crate) enum Event {
+        #[event(first)]
+        RunBegins,
+        #[event(text = "pieceText.text", text_in = Piece::Text)]
+        Piece {
+            out: u32,
+            object: bool,
+            piece_text: Piece,
+        },
+        #[event(member = "note", text = "note")]
+        Note(std::string::String),
+        #[event(name = "fin", last)]
+        End,
+        #[event(data = "[DONE]", last)]
+        Done,
+        #[event(other)]
+        Other(json::Json),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Wire)]
+    #[wire(tag = "type")]
+    pub(crate) enum Piece {
+        #[wire(member = "text")]
+        Text(std::string::String),
+        #[wire(other)]
+        Other(json::Json),
+    }
+
     pub(crate) mod raw {
         use copilot_wire::json::{Json, Members, Wire};
 
@@ -81,7 +115,7 @@ mod namesakes {
     }
 }
 
-use namesakes::{Kind, Object, Reader, raw};
+use namesakes::{Event, Kind, Object, Piece, Reader, raw};
 
 #[test]
 fn every_variant_is_read_from_what_it_writes() {
@@ -128,4 +162,72 @@ fn debug_shows_the_names_as_the_language_does() {
     assert!(shown.starts_with(r#"Typed { type: "a", in: "#), "{shown}");
     let object = format!("{:?}", raw::Object::Yield("a".into()));
     assert!(object.starts_with("Yield("), "{object}");
+}
+
+#[test]
+fn every_event_is_read_from_what_it_writes() {
+    let piece = Event::Piece {
+        out: 1,
+        object: true,
+        piece_text: Piece::Text("a".into()),
+    };
+    let piece_data =
+        r#"{"kind":"piece","out":1,"object":true,"pieceText":{"type":"text","text":"a"}}"#;
+    let cases = [
+        (Event::RunBegins, "runBegins", r#"{"kind":"runBegins"}"#),
+        (piece, "piece", piece_data),
+        (
+            Event::Note("a".into()),
+            "note",
+            r#"{"kind":"note","note":"a"}"#,
+        ),
+        (Event::End, "fin", r#"{"kind":"fin"}"#),
+    ];
+    for (event, name, data) in cases {
+        let mut out = Vec::new();
+        event.write(&mut out);
+        let frame = format!("event: {name}\ndata: {data}\n\n");
+        assert_eq!(String::from_utf8(out).unwrap(), frame);
+        assert_eq!(Event::read(data).unwrap(), Some(event));
+    }
+    let other = Event::read(r#"{"kind":"end"}"#).unwrap().unwrap();
+    let mut out = Vec::new();
+    other.write(&mut out);
+    assert!(matches!(other, Event::Other(_)) && out.is_empty());
+    for fault in [
+        r#"{"kind":"note"}"#,
+        r#"{"kind":"piece","out":1}"#,
+        "{}",
+        "[]",
+    ] {
+        assert!(
+            matches!(Event::read(fault), Err(EventError::Invalid(_))),
+            "{fault}"
+        );
+    }
+    assert_eq!(Event::read(" - ").unwrap(), None);
+    assert_eq!(Event::read("[DONE]").unwrap(), Some(Event::Done));
+    assert_eq!(
+        Event::members("note"),
+        Some((&["note"][..], &["kind", "note"][..]))
+    );
+    assert_eq!(Event::members("end"), None);
+}
+
+#[test]
+fn an_answer_is_complete_with_its_last_event() {
+    let ends = |stream: &[&str]| {
+        let mut decoder = FrameDecoder::<Event>::default();
+        let mut events = Events::new();
+        for data in stream {
+            decoder.frame(&sse::Event::new(*data), &mut events).unwrap();
+        }
+        decoder.end(&mut events).is_ok()
+    };
+    let (begins, note) = (r#"{"kind":"runBegins"}"#, r#"{"kind":"note","note":"a"}"#);
+    assert!(!ends(&[begins, note]));
+    assert!(ends(&[begins, r#"{"kind":"fin"}"#, note]));
+    assert!(ends(&[begins, "[DONE]"]));
+    assert!(!ends(&["[DONE]", begins]), "another answer has begun");
+    assert_eq!(FrameDecoder::<Event>::LIMIT, 64);
 }

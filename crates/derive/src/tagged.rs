@@ -1,7 +1,7 @@
 //! Enums with values: objects that one member tells apart.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
@@ -115,8 +115,10 @@ impl<'a> Choice<'a> {
             Form::Member(key) => (quote!((value)), vec![quote!(value)], vec![key.value()]),
             Form::Fields(fields) => {
                 let (idents, keys): (Vec<_>, Vec<_>) = fields.iter().cloned().unzip();
-                let values = idents.iter().map(|it| quote!(#it)).collect();
-                (quote!({ #(#idents),* }), values, keys)
+                // Names that are not those of the other variables.
+                let names = idents.iter().map(|it| format_ident!("field_{it}"));
+                let values: Vec<_> = names.map(|it| quote!(#it)).collect();
+                (quote!({ #(#idents: #values),* }), values, keys)
             }
         };
         quote! {
