@@ -1,6 +1,6 @@
 //! The context of a request.
 
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
+use crate::json::{Json, List, Members, Wire};
 use crate::openbb::result::{Item, items_of};
 
 /// The context that the user attached to a request.
@@ -34,21 +34,7 @@ impl Context {
     }
 }
 
-impl Wire for Context {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if reader.is(Kind::Array) {
-            return Ok(List::read_from(reader)?.map(Self::Entries));
-        }
-        Ok(String::read_from(reader)?.map(Self::Text))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::Text(text) => text.write_to(to),
-            Self::Entries(entries) => entries.write_to(to),
-        }
-    }
-}
+two_forms!(Context: Entries, Text(String));
 
 /// One entry of the context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]

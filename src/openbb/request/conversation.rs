@@ -46,28 +46,57 @@ impl QueryRequest {
         self.delegation().and_then(|_| self.messages.last())
     }
 
-    /// Returns the files that are not text, and those given by URL.
-    fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
-        let attached = self.documents.iter().map(|file| {
-            let (media_type, text) = media_type(&file.format, &file.name);
-            (&file.name, media_type, text, &file.content_b64, &*file.url)
+    /// Returns the files, in either form of the wire.
+    fn files(&self) -> impl Iterator<Item = File<'_>> + Send {
+        let attached = self.documents.iter().map(|file| File {
+            id: &file.id,
+            name: &file.name,
+            kind: media_type(&file.format, &file.name),
+            base64: &file.content_b64,
+            url: &file.url,
         });
-        let uploaded = self.uploaded_files.iter().map(|file| {
-            let (media_type, text) = media_type(&file.mime, &file.name);
-            (&file.name, media_type, text, &file.data_base64, &*file.url)
+        let uploaded = self.uploaded_files.iter().map(|file| File {
+            id: &file.name,
+            name: &file.name,
+            kind: media_type(&file.mime, &file.name),
+            base64: &file.data_base64,
+            url: &file.url,
         });
-        let files = attached.chain(uploaded);
-        files.filter_map(|(name, media_type, text, base64, url)| {
-            let content = match (base64.as_str(), url) {
-                ("", "") => return None,
-                ("", url) => AttachmentContent::Url(url.into()),
-                // Text files are documents, see `documents`: a model gets their text, not base64.
-                _ if text => return None,
-                (base64, _) => AttachmentContent::Base64(base64.into()),
-            };
-            let file = Attachment::new(content).name(name.as_str());
-            Some(file.media_type(media_type))
-        })
+        attached.chain(uploaded)
+    }
+}
+
+/// A file of a request.
+struct File<'a> {
+    id: &'a str,
+    name: &'a str,
+    /// The media type, and `true` if the content is text.
+    kind: (&'a str, bool),
+    base64: &'a str,
+    url: &'a str,
+}
+
+impl<'a> File<'a> {
+    /// Returns a file that is not text, or given by URL.
+    fn attachment(self) -> Option<Attachment<'a>> {
+        let content = match (self.base64, self.url) {
+            ("", "") => return None,
+            ("", url) => AttachmentContent::Url(url.into()),
+            // A model gets the text of text files, not base64.
+            _ if self.kind.1 => return None,
+            (base64, _) => AttachmentContent::Base64(base64.into()),
+        };
+        let file = Attachment::new(content).name(self.name);
+        Some(file.media_type(self.kind.0))
+    }
+
+    /// Returns an inline file that is text.
+    fn document(self) -> Option<Document<'a>> {
+        if self.base64.is_empty() || !self.kind.1 {
+            return None;
+        }
+        let text = String::from_utf8(base64::decode(self.base64)?).ok()?;
+        Some(Document::new(self.id, self.name, text))
     }
 }
 
@@ -117,7 +146,8 @@ impl Conversation for QueryRequest {
         }
         let is_user = |item: &HistoryItem<'_>| matches!(item, HistoryItem::Message(message) if message.role == protocol::Role::User);
         if let Some(latest) = items.iter().rposition(is_user) {
-            let files = self.attachments().map(HistoryItem::Attachment);
+            let files = self.files().filter_map(File::attachment);
+            let files = files.map(HistoryItem::Attachment);
             // Requests do not say which message a file was attached to; the Workspace sends it with
             // each. With the latest question it is nearest to where models look for it.
             drop(items.splice(latest + 1..latest + 1, files));
@@ -139,26 +169,8 @@ impl Conversation for QueryRequest {
             let content = texts.collect::<Vec<_>>().join("\n\n");
             Document::new(entry.uuid.as_str(), entry.name.as_str(), content)
         });
-        let attached = self.documents.iter().filter_map(|document| {
-            let content = file_text(&document.name, &document.format, &document.content_b64)?;
-            Some(Document::new(
-                document.id.as_str(),
-                document.name.as_str(),
-                content,
-            ))
-        });
-        let uploaded = self.uploaded_files.iter().filter_map(|file| {
-            let content = file_text(&file.name, &file.mime, &file.data_base64)?;
-            Some(Document::new(
-                file.name.as_str(),
-                file.name.as_str(),
-                content,
-            ))
-        });
-        text.into_iter()
-            .chain(entries)
-            .chain(attached)
-            .chain(uploaded)
+        let files = self.files().filter_map(File::document);
+        text.into_iter().chain(entries).chain(files)
     }
 
     /// Returns the MCP tools, and every widget of the dashboard as a tool named `openbb_widget_`
@@ -340,13 +352,4 @@ fn media_type<'a>(format: &'a str, name: &'a str) -> (&'a str, bool) {
         format if format.contains('/') => (format, format == "application/json"),
         _ => ("", false),
     }
-}
-
-/// Returns the text of an inline file; `None` if it is not text.
-fn file_text(name: &str, format: &str, content: &str) -> Option<String> {
-    let (_, text) = media_type(format, name);
-    if content.is_empty() || !text {
-        return None;
-    }
-    String::from_utf8(base64::decode(content)?).ok()
 }

@@ -1,5 +1,28 @@
 //! The query request, in the forms of all eras.
 
+/// Implements `Wire` for an enum of two forms: an array, and any other value.
+macro_rules! two_forms {
+    ($name:ident: $array:ident, $other:ident($type:ty)) => {
+        impl $crate::json::Wire for $name {
+            fn read_from(
+                reader: &mut $crate::json::Reader<'_>,
+            ) -> Result<Option<Self>, $crate::json::JsonError> {
+                if reader.is($crate::json::Kind::Array) {
+                    return Ok($crate::json::List::read_from(reader)?.map(Self::$array));
+                }
+                Ok(<$type>::read_from(reader)?.map(Self::$other))
+            }
+
+            fn write_to(&self, to: $crate::json::ValueWriter<'_>) {
+                match self {
+                    Self::$array(list) => list.write_to(to),
+                    Self::$other(other) => other.write_to(to),
+                }
+            }
+        }
+    };
+}
+
 mod context;
 mod conversation;
 mod data_table;

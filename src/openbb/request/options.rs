@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::string;
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
+use crate::json::{Json, Kind, List, Members, Wire};
 
 /// The agent's options as set by the user, in either form of the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,18 +135,4 @@ fn json_value(value: &Json) -> OptionValue<'_> {
     }
 }
 
-impl Wire for Options {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if reader.is(Kind::Array) {
-            return Ok(List::read_from(reader)?.map(Self::List));
-        }
-        Ok(Members::read_from(reader)?.map(Self::Map))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::List(list) => list.write_to(to),
-            Self::Map(map) => map.write_to(to),
-        }
-    }
-}
+two_forms!(Options: List, Map(Members));

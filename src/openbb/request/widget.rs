@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use xxhash_rust::xxh64::xxh64;
 
 use super::{DataTable, Param};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
+use crate::json::{Json, List, Members, Wire};
 
 /// The reason why a widget is in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,21 +59,7 @@ impl Widgets {
     }
 }
 
-impl Wire for Widgets {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if reader.is(Kind::Array) {
-            return Ok(List::read_from(reader)?.map(Self::Flat));
-        }
-        Ok(Tiers::read_from(reader)?.map(Self::Tiers))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        match self {
-            Self::Flat(widgets) => widgets.write_to(to),
-            Self::Tiers(tiers) => tiers.write_to(to),
-        }
-    }
-}
+two_forms!(Widgets: Flat, Tiers(Tiers));
 
 /// A widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
