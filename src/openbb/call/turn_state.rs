@@ -3,7 +3,6 @@
 use super::FunctionCall;
 use crate::json::{Members, Wire};
 use crate::openbb::QueryRequest;
-use crate::openbb::request::string;
 use crate::protocol::Usage;
 
 /// The state of a turn that takes several requests, in the members of `extra_state` that OpenBB's own
@@ -25,15 +24,17 @@ use crate::protocol::Usage;
 /// ```
 ///
 /// It crossed the browser: check it before you rely on it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct TurnState {
     /// The header `traceparent` of the turn's first request.
     pub traceparent: String,
-    /// The tokens of the turn so far.
-    pub turn_usage: Option<TurnUsage>,
     /// The user's time zone by its IANA name.
     pub timezone: String,
+    /// The tokens of the turn so far.
+    pub turn_usage: Option<TurnUsage>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
 }
 
 /// The tokens of a turn so far.
@@ -86,14 +87,15 @@ impl QueryRequest {
         // After a message of the user a new turn begins: the state of the previous one is not its
         // own.
         let state = self.is_result().then(|| self.extra_state()).flatten();
-        let member = |key: &str| state.as_ref()?.get(key);
-        let text = |key: &str| Some(member(key)?.string()?.into_owned());
-        TurnState {
-            traceparent: text("traceparent").unwrap_or_default(),
-            turn_usage: member("turn_usage").and_then(|usage| TurnUsage::from_raw(&usage)),
-            // The Workspace sends the time zone with the user's message only, not with results.
-            timezone: text("timezone").unwrap_or_else(|| self.timezone.clone()),
+        let turn = state.and_then(|state| TurnState::from_raw(&state));
+        let mut turn = turn.unwrap_or_default();
+        // The other members are the state of whoever wrote them.
+        turn.unknown = Members::new();
+        // The Workspace sends the time zone with the user's message only, not with results.
+        if turn.timezone.is_empty() {
+            turn.timezone.clone_from(&self.timezone);
         }
+        turn
     }
 }
 
@@ -101,17 +103,9 @@ impl FunctionCall {
     /// Adds the state of the turn to what comes back with the result. Empty members are left out.
     #[must_use]
     pub fn turn_state(mut self, turn: &TurnState) -> Self {
-        for (key, text) in [
-            ("traceparent", &turn.traceparent),
-            ("timezone", &turn.timezone),
-        ] {
-            if !text.is_empty() {
-                self = self.state_member(key, string(text));
-            }
+        for (key, value) in turn.to_raw().members() {
+            self = self.state_member(&key, value);
         }
-        match &turn.turn_usage {
-            Some(usage) => self.state_member("turn_usage", usage.to_raw()),
-            None => self,
-        }
+        self
     }
 }
