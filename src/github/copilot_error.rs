@@ -38,6 +38,7 @@ pub struct CopilotError {
 /// The part that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(empty)]
 pub enum ErrorKind {
     /// A reference: `reference`.
     Reference,
@@ -48,12 +49,6 @@ pub enum ErrorKind {
     /// A value that is not documented; empty if there is none.
     #[wire(other)]
     Other(String),
-}
-
-impl Default for ErrorKind {
-    fn default() -> Self {
-        Self::Other(String::new())
-    }
 }
 
 impl CopilotError {

@@ -96,6 +96,7 @@ use super::value::Json;
 /// | option of an enum | meaning |
 /// |---|---|
 /// | `rename_all = "camelCase"` | the names of variants without values, also `"kebab-case"`; by default in snake case |
+/// | `empty` | the default of an enum whose variants have no values is the empty name |
 /// | `tag = "type"` | the enum is an object, and this member tells its variants apart |
 /// | `expected = "a block"` | the value that errors name |
 ///

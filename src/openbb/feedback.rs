@@ -9,6 +9,7 @@ use crate::protocol::Refusal;
 /// A vote on an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(empty)]
 pub enum Vote {
     /// Thumbs up: the answer was good.
     ThumbsUp,
@@ -17,12 +18,6 @@ pub enum Vote {
     /// A vote that this crate does not know.
     #[wire(other)]
     Other(String),
-}
-
-impl Default for Vote {
-    fn default() -> Self {
-        Self::Other(String::new())
-    }
 }
 
 /// A user's feedback on an answer: the body of `POST /v1/feedback`.

@@ -19,7 +19,7 @@ pub fn wire(input: TokenStream) -> TokenStream {
     derived(&input, |input| match &input.data {
         Data::Struct(data) => model::derive(input, &data.fields),
         Data::Enum(data) => {
-            let options = Options::parse(&input.attrs, "wire", "rename_all tag expected")?;
+            let options = Options::parse(&input.attrs, "wire", "rename_all tag expected empty")?;
             match options.text("tag")? {
                 Some(key) => tagged::derive(input, data, &options, &key),
                 None => names::derive(input, data, &options),

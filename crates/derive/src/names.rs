@@ -37,6 +37,7 @@ pub(crate) fn derive(
 ) -> Result<TokenStream> {
     let name = &input.ident;
     let case = Case::parse(options)?;
+    let is_empty = options.has("empty")?;
     let (mut idents, mut names, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for variant in &data.variants {
         let options = Options::parse(&variant.attrs, "wire", "name other")?;
@@ -53,6 +54,15 @@ pub(crate) fn derive(
         names.push(wire.map_or_else(|| case.apply(&variant.ident), |name| name.value()));
     }
     let other = &other(name, others.into_iter())?.ident;
+    let default = is_empty.then(|| {
+        quote! {
+            impl ::core::default::Default for #name {
+                fn default() -> Self {
+                    Self::#other(::std::string::String::new())
+                }
+            }
+        }
+    });
     Ok(quote! {
         impl #name {
             /// Returns the name on the wire.
@@ -112,6 +122,7 @@ pub(crate) fn derive(
             }
         }
 
+        #default
         ::copilot_wire::__json_api!(#name);
     })
 }

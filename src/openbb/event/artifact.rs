@@ -10,6 +10,7 @@ use crate::protocol::{ChartKind, Env, SendError, rows_of};
 /// The type of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(empty)]
 pub enum ArtifactType {
     /// Text in Markdown.
     Text,
@@ -28,12 +29,6 @@ pub enum ArtifactType {
     /// A type that this crate does not know.
     #[wire(other)]
     Other(String),
-}
-
-impl Default for ArtifactType {
-    fn default() -> Self {
-        Self::Other(String::new())
-    }
 }
 
 /// A table, chart or document beside the text of an answer.

@@ -6,6 +6,7 @@ use crate::protocol::{ChartKind, SendError};
 /// The type of a chart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(empty)]
 pub enum ChartType {
     /// A line chart: one line for each `yKey`.
     Line,
@@ -20,12 +21,6 @@ pub enum ChartType {
     /// A type that this crate does not know.
     #[wire(other)]
     Other(String),
-}
-
-impl Default for ChartType {
-    fn default() -> Self {
-        Self::Other(String::new())
-    }
 }
 
 /// The axes of a chart. Created from a [`ChartKind`], so that a chart has only the parameters of

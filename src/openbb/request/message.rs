@@ -9,6 +9,7 @@ use crate::openbb::FunctionCall;
 /// The author of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(empty)]
 pub enum Role {
     /// The user.
     Human,
@@ -21,12 +22,6 @@ pub enum Role {
     /// A role that this crate does not know.
     #[wire(other)]
     Other(String),
-}
-
-impl Default for Role {
-    fn default() -> Self {
-        Self::Other(String::new())
-    }
 }
 
 /// A message of the conversation, of any role and era.
@@ -83,8 +78,7 @@ impl Message {
     #[must_use]
     pub fn ai_call(call: &FunctionCall) -> Self {
         // Today's Workspace repeats these two members only.
-        let mut echo = FunctionCall::raw(call.function.clone(), call.input_arguments.clone());
-        echo.copilot_function_call_arguments = None;
+        let echo = FunctionCall::raw(call.function.clone(), call.input_arguments.clone());
         Self::new(Role::Ai, echo.to_raw().text())
     }
 
@@ -141,20 +135,14 @@ impl Message {
         if self.role != Role::Ai {
             return None;
         }
-        let content = self.content.as_ref()?;
-        let parsed;
-        let mut json = content;
-        if content.kind() == Kind::String {
-            parsed = parse_inside(content)?;
-            json = &parsed;
+        let mut json = self.content.clone()?;
+        // As in openbb-ai: a string inside the string is read once more, and no further.
+        for _ in 0..2 {
+            if json.kind() == Kind::String {
+                json = parse_inside(&json)?;
+            }
         }
-        let twice;
-        if content.kind() == Kind::String && json.kind() == Kind::String {
-            // As in openbb-ai: a string inside the string is read once more, and no further.
-            twice = parse_inside(json)?;
-            json = &twice;
-        }
-        FunctionCall::received(json)
+        FunctionCall::received(&json)
     }
 }
 
