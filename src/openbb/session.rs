@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::event::{CALL, CHUNK, Names, write_event};
 use super::legacy::Era;
 use super::request::{Piece, Role, Tool, pieces, widget_tools};
-use super::{FunctionCall, Output, QueryRequest, Widget, call, vocabulary};
+use super::{FunctionCall, Output, QueryRequest, SourceInfo, Widget, call, vocabulary};
 use crate::protocol::{self, Citation, Env, Failure, Part, SendError, TextFrame};
 
 /// The state of one reply: the features that the request switched on, and the names that are taken.
@@ -21,8 +21,8 @@ pub struct Session {
     /// The artifacts in context: id and name.
     pub(super) context: Vec<(String, String)>,
     pub(super) names: Names,
-    /// The position of each source that a citation can name; made by the first citation.
-    positions: Option<HashMap<String, Position>>,
+    /// The sources that a citation can name, by their ids; made by the first citation.
+    known: Option<HashMap<String, SourceInfo>>,
     /// Sources that are written at the end of the text, for front ends without citations.
     pub(super) sources: Vec<Citation>,
 }
@@ -65,26 +65,20 @@ impl Session {
                 .collect(),
             context,
             names,
-            positions: None,
+            known: None,
             sources: Vec::new(),
         }
     }
 
     /// Returns the source with this id: a widget by its id or the name of its tool, else an
     /// artifact in context by its id. The first of several matches counts.
-    pub(super) fn find_source(&mut self, id: &str) -> Option<Source<'_>> {
+    pub(super) fn find_source(&mut self, id: &str) -> Option<SourceInfo> {
         let (widgets, context) = (&self.widgets, &self.context);
-        let positions = self
-            .positions
-            // Made by need: a dashboard can have many widgets, and many replies cite none.
-            .get_or_insert_with(|| positions(widgets, context));
-        Some(match *positions.get(id)? {
-            Position::Widget(at) => Source::Widget(&widgets.get(at)?.1),
-            Position::Entry(at) => {
-                let (uuid, name) = context.get(at)?;
-                Source::Entry { uuid, name }
-            }
-        })
+        // Made by need: a dashboard can have many widgets, and many replies cite none.
+        let known = self
+            .known
+            .get_or_insert_with(|| known_sources(widgets, context));
+        known.get(id).cloned()
     }
 
     /// Returns the era of the request.
@@ -136,34 +130,22 @@ impl protocol::Session for Session {
     }
 }
 
-/// A source that a citation can name.
-pub(super) enum Source<'a> {
-    Widget(&'a Widget),
-    Entry { uuid: &'a str, name: &'a str },
-}
-
-/// The position of a source in the session.
-#[derive(Clone, Copy, Debug)]
-enum Position {
-    Widget(usize),
-    Entry(usize),
-}
-
-fn positions(
+fn known_sources(
     widgets: &[(String, Widget)],
     context: &[(String, String)],
-) -> HashMap<String, Position> {
-    let mut positions = HashMap::new();
-    for (at, (tool, widget)) in widgets.iter().enumerate() {
+) -> HashMap<String, SourceInfo> {
+    let mut known = HashMap::new();
+    for (tool, widget) in widgets {
+        let source = SourceInfo::widget(widget, &widget.arguments());
         for id in widget.id().into_iter().chain([tool.into()]) {
-            positions
-                .entry(id.into_owned())
-                // The first one counts, also where a tool's name is the id of a later widget.
-                .or_insert(Position::Widget(at));
+            // The first one counts, also where a tool's name is the id of a later widget.
+            let entry = known.entry(id.into_owned());
+            entry.or_insert_with(|| source.clone());
         }
     }
-    for (at, (uuid, _)) in context.iter().enumerate() {
-        positions.entry(uuid.clone()).or_insert(Position::Entry(at));
+    for (uuid, name) in context {
+        let source = || SourceInfo::artifact(uuid.as_str(), name.as_str());
+        known.entry(uuid.clone()).or_insert_with(source);
     }
-    positions
+    known
 }

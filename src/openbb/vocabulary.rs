@@ -5,12 +5,10 @@ use super::event::{
     Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
 };
 use super::request::Widget;
-use super::session::Source;
 use super::{FunctionCall, Session};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{
-    self, Chart, Confirmation, Level, Notice, Part, SendError, Session as _, Status, Table,
-    ToolCall, markdown,
+    self, Confirmation, Level, Notice, Part, SendError, Session as _, Status, ToolCall, markdown,
 };
 
 /// Writes a part of a reply. Front ends from before November 2024 know only text and calls.
@@ -20,40 +18,36 @@ pub(super) fn write(
     out: &mut Vec<u8>,
 ) -> Result<(), SendError> {
     let modern = session.era.has_artifacts();
-    match part {
-        Part::Status(status) if modern => step(status)?.write(session, out),
-        Part::ToolRun(run) if modern => step(&run.to_status())?.write(session, out),
-        // Front ends of this era have no steps, and a step is not part of the answer.
-        Part::Status(_) | Part::ToolRun(_) => Ok(()),
-        // The protocol has no event for either.
-        Part::Reasoning(_) | Part::Usage(_) => Ok(()),
-        Part::Cite(citation) if modern => cite(citation, session)?.write(session, out),
+    let output = match part {
+        Part::Status(status) if modern => step(status)?,
+        Part::ToolRun(run) if modern => step(&run.to_status())?,
+        Part::Cite(citation) if modern => cite(citation, session)?,
+        Part::Table(table) if modern => {
+            let artifact = Artifact::table(&table.rows)?;
+            named(artifact, &table.name, table.description.as_deref(), session)
+        }
+        Part::Chart(chart) if modern => {
+            let artifact = Artifact::chart(&chart.kind, &chart.rows)?;
+            named(artifact, &chart.name, chart.description.as_deref(), session)
+        }
+        Part::Error(notice) if modern => failure(notice)?,
+        Part::Table(table) => table.to_markdown().into(),
+        Part::Chart(chart) => chart.to_markdown().into(),
+        Part::Error(notice) => notice.to_markdown().into(),
         // At the end, and not here: a list of sources in the middle of a sentence would tear it
         // apart.
         Part::Cite(citation) => {
             session.sources.push(citation.clone());
-            Ok(())
+            return Ok(());
         }
-        Part::Table(table) if modern => self::table(table, session)?.write(session, out),
-        Part::Table(table) => {
-            CHUNK.write(&table.to_markdown(), out);
-            Ok(())
-        }
-        Part::Chart(chart) if modern => self::chart(chart, session)?.write(session, out),
-        Part::Chart(chart) => {
-            CHUNK.write(&chart.to_markdown(), out);
-            Ok(())
-        }
-        Part::Error(notice) if modern => failure(notice)?.write(session, out),
-        Part::Error(notice) => {
-            CHUNK.write(&notice.to_markdown(), out);
-            Ok(())
-        }
+        // Front ends of this era have no steps, and a step is not part of the answer. The protocol has no
+        // event for reasoning and tokens.
+        Part::Status(_) | Part::ToolRun(_) | Part::Reasoning(_) | Part::Usage(_) => return Ok(()),
         Part::Confirm(confirmation) => {
             let text = confirmation.to_text()?;
             // The sources come before the question, which must be the end of the text.
             sources(session, out);
-            confirm(confirmation, &text, session, out)
+            return confirm(confirmation, &text, session, out);
         }
         Part::Calls(calls) => {
             // A reply has at most one call; the others are sent back and forth in its state.
@@ -61,12 +55,13 @@ pub(super) fn write(
             for call in calls {
                 queue.push(self::call(call, session)?);
             }
-            match queue.next() {
+            return match queue.next() {
                 Some(call) => session.ending(&call, out),
                 None => Ok(()),
-            }
+            };
         }
-    }
+    };
+    output.write(session, out)
 }
 
 /// Writes the sources that a front end without citations reads as text, once.
@@ -97,11 +92,8 @@ fn with_details(
         return Ok(step);
     }
     let details = details.iter();
-    let details: Members = details
-        .map(|(name, value)| (name, super::request::string(value)))
-        .map(|(name, value)| (name.clone(), value))
-        .collect();
-    Ok(step.detail(&details)?)
+    let details = details.map(|(name, value)| (name.clone(), super::request::string(value)));
+    Ok(step.detail(&details.collect::<Members>())?)
 }
 
 fn failure(notice: &Notice) -> Result<Output, SendError> {
@@ -119,17 +111,8 @@ fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Output, 
     let document = citation.document.as_deref();
     let known = document.and_then(|id| session.find_source(id));
     let mut source = match (known, &citation.url) {
-        (Some(Source::Widget(widget)), _) => SourceInfo::widget(widget, &widget.arguments()),
-        (Some(Source::Entry { uuid, name }), _) => SourceInfo {
-            uuid: uuid.to_owned(),
-            name: name.to_owned(),
-            ..SourceInfo::new("artifact")
-        },
-        // The Workspace uses the name as the link.
-        (None, Some(url)) => SourceInfo {
-            name: url.clone(),
-            ..SourceInfo::new("web")
-        },
+        (Some(source), _) => source,
+        (None, Some(url)) => SourceInfo::web(url),
         (None, None) => SourceInfo::new("direct retrieval"),
     };
     if source.name.is_empty() {
@@ -149,27 +132,7 @@ fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Output, 
     Ok(cited.into())
 }
 
-fn table(table: &Table, session: &Session) -> Result<Output, SendError> {
-    let artifact = Artifact::table(&table.rows)?;
-    Ok(finish(
-        artifact,
-        &table.name,
-        table.description.as_deref(),
-        session,
-    ))
-}
-
-fn chart(chart: &Chart, session: &Session) -> Result<Output, SendError> {
-    let artifact = Artifact::chart(&chart.kind, &chart.rows)?;
-    Ok(finish(
-        artifact,
-        &chart.name,
-        chart.description.as_deref(),
-        session,
-    ))
-}
-
-fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Output {
+fn named(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Output {
     let artifact = artifact
         .uuid(session.env.uuid())
         .name(name)

@@ -126,20 +126,13 @@ impl Citation {
     /// Creates a citation of a web page.
     #[must_use]
     pub fn web(url: impl Into<String>) -> Self {
-        Self::new(SourceInfo {
-            name: url.into(),
-            ..SourceInfo::new("web")
-        })
+        Self::new(SourceInfo::web(url))
     }
 
     /// Creates a citation of an artifact of this chat.
     #[must_use]
     pub fn artifact(uuid: impl Into<String>, name: impl Into<String>) -> Self {
-        Self::new(SourceInfo {
-            uuid: uuid.into(),
-            name: name.into(),
-            ..SourceInfo::new("artifact")
-        })
+        Self::new(SourceInfo::artifact(uuid, name))
     }
 
     /// Adds details: an object whose members are displayed as names and values. Keys that are
@@ -180,6 +173,23 @@ impl SourceInfo {
             metadata: Some(Members::new().to_raw()),
             citable: Some(true),
             ..Self::default()
+        }
+    }
+
+    /// Creates a source for a web page. The Workspace uses the name as the link.
+    pub(in crate::openbb) fn web(url: impl Into<String>) -> Self {
+        Self {
+            name: url.into(),
+            ..Self::new("web")
+        }
+    }
+
+    /// Creates a source for an artifact of this chat.
+    pub(in crate::openbb) fn artifact(uuid: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uuid: uuid.into(),
+            name: name.into(),
+            ..Self::new("artifact")
         }
     }
 

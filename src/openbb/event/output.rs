@@ -132,45 +132,26 @@ impl Output {
     ) -> Result<(), SendError> {
         match self {
             Self::MessageChunk(text) => CHUNK.write(text, out),
+            Self::StatusUpdate(status) if status.artifacts.is_none() => {
+                write_event(STATUS, status, out);
+            }
             Self::StatusUpdate(status) => {
-                let artifacts = status.artifacts.iter().flat_map(|list| list.iter());
+                let mut status = status.clone();
                 // An artifact inside a step has a marker by its name too, so it shares the names of
                 // the chat.
-                let names: Vec<String> = artifacts
-                    .clone()
-                    .map(|artifact| session.names.unique(artifact))
-                    .collect();
-                // The event is copied only if a name has to change.
-                if artifacts
-                    .zip(&names)
-                    .all(|(artifact, name)| artifact.name == *name)
-                {
-                    write_event(STATUS, status, out);
-                } else {
-                    let mut status = status.clone();
-                    let artifacts = status.artifacts.iter_mut().flat_map(|list| list.iter_mut());
-                    for (artifact, name) in artifacts.zip(names) {
-                        artifact.name = name;
-                    }
-                    write_event(STATUS, &status, out);
+                for artifact in status.artifacts.iter_mut().flat_map(|list| list.iter_mut()) {
+                    artifact.name = session.names.unique(artifact);
                 }
+                write_event(STATUS, &status, out);
             }
             Self::MessageArtifact(artifact) => {
-                let name = session.names.unique(artifact);
-                if name == artifact.name {
-                    write_event(ARTIFACT, artifact, out);
-                } else {
-                    let mut artifact = artifact.clone();
-                    artifact.name = name;
-                    write_event(ARTIFACT, &artifact, out);
-                }
+                let mut artifact = artifact.clone();
+                artifact.name = session.names.unique(&artifact);
+                write_event(ARTIFACT, &artifact, out);
             }
             Self::CitationCollection(citations) => {
-                if citations
-                    .citations
-                    .iter()
-                    .any(|citation| citation.id.is_empty())
-                {
+                let mut all = citations.citations.iter();
+                if all.any(|citation| citation.id.is_empty()) {
                     // The front end builds its marker from the id; without one the user sees
                     // nothing.
                     return Err(SendError::Invalid("a citation needs an id".into()));
@@ -215,17 +196,13 @@ impl Event {
             STATUS => Output::StatusUpdate(object(&data)?),
             ARTIFACT => Output::MessageArtifact(object(&data)?),
             CITATIONS => {
-                if data.get("citations").unwrap_or_default().kind() != Kind::Array {
-                    return Err(EventError::Invalid("citations need an array `citations`"));
-                }
+                let wrong = "citations need an array `citations`";
+                array(&data, "citations").ok_or(EventError::Invalid(wrong))?;
                 Output::CitationCollection(object(&data)?)
             }
             SUGGESTIONS => {
-                if data.get("suggestions").unwrap_or_default().kind() != Kind::Array {
-                    return Err(EventError::Invalid(
-                        "suggestions need an array `suggestions`",
-                    ));
-                }
+                let wrong = "suggestions need an array `suggestions`";
+                array(&data, "suggestions").ok_or(EventError::Invalid(wrong))?;
                 Output::PromptSuggestions(object(&data)?)
             }
             USAGE => Output::TokenUsage(object(&data)?),
@@ -252,4 +229,8 @@ fn object<T: Wire>(data: &Json) -> Result<T, EventError> {
     Wire::from_raw(data).ok_or(EventError::Invalid(
         "the data of this event must be an object",
     ))
+}
+
+fn array(data: &Json, key: &str) -> Option<Json> {
+    data.get(key).filter(|list| list.kind() == Kind::Array)
 }

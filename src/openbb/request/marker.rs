@@ -24,7 +24,15 @@ pub enum Piece<'a> {
 /// in their places. A start marker without an end marker is text.
 pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
-    let mut ends = Ends::default();
+    let (mut no_artifact, mut no_citation) = (false, false);
+    let mut marked = move |mark| {
+        let artifact = between(mark, ARTIFACT, &mut no_artifact);
+        let artifact = artifact.map(|(name, after)| (Piece::Artifact(name), after));
+        artifact.or_else(|| {
+            let (id, after) = between(mark, CITATION, &mut no_citation)?;
+            Some((Piece::Citation(id), after))
+        })
+    };
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -33,7 +41,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         while let Some(found) = rest.get(from..).and_then(|tail| tail.find("<|start_")) {
             let at = from + found;
             let (before, mark) = rest.split_at(at);
-            if let Some((piece, after)) = ends.marked(mark) {
+            if let Some((piece, after)) = marked(mark) {
                 if before.is_empty() {
                     rest = after;
                     return Some(piece);
@@ -49,26 +57,9 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The kinds of marker that have no further end marker. It is set once per kind, so that the search
-/// for an end does not run again for every start: the work stays linear.
-#[derive(Default)]
-struct Ends {
-    no_artifact: bool,
-    no_citation: bool,
-}
-
-impl Ends {
-    /// Returns the marker at the start of `text`, and the text after it. Every call must get a
-    /// suffix of the text of the call before.
-    fn marked<'a>(&mut self, text: &'a str) -> Option<(Piece<'a>, &'a str)> {
-        if let Some((name, after)) = between(text, ARTIFACT, &mut self.no_artifact) {
-            return Some((Piece::Artifact(name), after));
-        }
-        let (id, after) = between(text, CITATION, &mut self.no_citation)?;
-        Some((Piece::Citation(id), after))
-    }
-}
-
+/// Splits a text after the marker that it begins with. `none_follows` is set where there is no end marker, so that
+/// the search for one does not run again for every start: the work stays linear. Every call must get a suffix of the
+/// text of the call before.
 fn between<'a>(
     text: &'a str,
     (open, close): (&str, &str),
