@@ -22,6 +22,9 @@
 //! | confirm | `copilot_confirmation`, then done |
 //! | call, calls | an error: the front end has no tools |
 //!
+//! A reply has no blocks: it is one text whose frame is known before the first piece, and what the other parts become
+//! is decided at its end; so its [`Session`] is not made of [`Blocks`](crate::protocol::Blocks).
+//!
 //! A reply starts with the acknowledgement, immediately, and ends with one done event. Agent
 //! developers reported that VS Code displays an "internal agent error" if a reply takes more than
 //! 60 seconds in total, even if it streams: keep turns shorter. Events are written byte for byte as

@@ -18,7 +18,8 @@
 //! | call, calls | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget; of several the first, the others follow one by one | the same |
 //!
 //! The failure of an agent is a text chunk; there is no event for it. The end of the body ends the
-//! turn; there is no final event.
+//! turn; there is no final event. A reply has no blocks: each event stands alone, and text is the same frame from the
+//! first piece on, so its [`Session`] is not made of [`Blocks`](crate::protocol::Blocks).
 //!
 //! ```
 //! use copilot_wire::openbb::{GetWidgetData, OpenBb, Tier};
