@@ -1,4 +1,7 @@
 //! One response as it is written.
+//!
+//! It is no `BlockSession`: every event has the next number, so no bytes are the same around two pieces of text, and
+//! output that would exceed the limit is refused before the item that it belongs to is opened.
 
 mod items;
 

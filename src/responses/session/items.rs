@@ -78,18 +78,16 @@ impl Session {
         self.kept += whole.len();
         let index = self.items;
         item.status = Some("in_progress".into());
-        if item.is_call() {
-            // Clients append the deltas to the arguments of the first event, so those must be
-            // empty.
-            let arguments = item.arguments.replace(String::new()).unwrap_or_default();
-            let begun = item.to_raw();
-            let begun = begun.as_bytes();
-            self.write(&EventKind::ItemAdded, out, |out| item_at(index, begun, out));
-            self.arguments(&item, &arguments, out);
-        } else {
-            let begun = item.to_raw();
-            let begun = begun.as_bytes();
-            self.write(&EventKind::ItemAdded, out, |out| item_at(index, begun, out));
+        // Clients append the deltas to the arguments of the first event, so those must be empty.
+        let arguments = item
+            .is_call()
+            .then(|| item.arguments.replace(String::new()));
+        let begun = item.to_raw();
+        self.write(&EventKind::ItemAdded, out, |out| {
+            item_at(index, begun.as_bytes(), out);
+        });
+        if let Some(arguments) = arguments {
+            self.arguments(&item, &arguments.unwrap_or_default(), out);
         }
         self.item_done(whole, out);
     }
