@@ -339,12 +339,12 @@ impl Reply {
                     input.push_str(text);
                 }
             }
-            (Delta::Signature(text), _) => {
-                // An empty signature is not written.
-                if to.is_open(Block::Reasoning) && !self.is_signed && !text.is_empty() {
-                    self.is_signed = true;
-                    self.delta(delta.clone(), to);
-                }
+            // An empty signature is not written.
+            (Delta::Signature(text), _)
+                if to.is_open(Block::Reasoning) && !self.is_signed && !text.is_empty() =>
+            {
+                self.is_signed = true;
+                self.delta(delta.clone(), to);
             }
             (Delta::InputJson(_) | Delta::Other(_), _) if to.is_open(Block::Other) => {
                 self.delta(delta.clone(), to);

@@ -281,7 +281,7 @@ impl Reply {
     }
 
     /// Writes an error as the end of a failed answer.
-    fn fail_with(&mut self, error: ErrorObject, to: &mut To<'_>) {
+    fn fail_with(&self, error: ErrorObject, to: &mut To<'_>) {
         match to.fail() {
             Some(body) => error.write_body(body),
             None => to.event(self, Event::Error(error)),
