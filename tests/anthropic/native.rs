@@ -206,10 +206,11 @@ fn no_call_is_made_behind_one_that_is_not_valid() {
         let answer = said(move |reply| async move {
             reply.send(Output::Start(call("toolu_A", 1).into())).await?;
             reply.send(Delta::InputJson("[".into())).await?;
-            Ok(match is_shared {
+            match is_shared {
                 true => reply.call(ToolCall::new("get_tide", &json!({}))?)?,
                 false => reply.end(call("toolu_B", 1))?,
-            })
+            }
+            Ok(())
         });
         assert!(answer.error.is_some());
         assert_eq!(answer.kinds(), ["text"]);
