@@ -373,7 +373,7 @@ fn before_the_message_there_is_only_the_ping() {
     let request = Anthropic::read(&parts, ask("Hi").to_string().into()).unwrap();
     let mut session = Anthropic::session(&request, &(), &fixed());
     let mut out = Vec::new();
-    session.keep_alive(&mut out);
+    session.keep_alive(copilot_wire::protocol::Framing::Sse, &mut out);
     session.finish(&mut out);
     let text = String::from_utf8(out).unwrap();
     let ping = "event: ping\ndata: {\"type\":\"ping\"}\n\nevent: message_start\n";

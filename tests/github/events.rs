@@ -236,7 +236,7 @@ fn full_chunks_have_one_head() {
     let mut out = Vec::new();
     session.open(&mut out);
     session.text("a \"b\"\u{2028}", &mut out).unwrap();
-    session.keep_alive(&mut out);
+    session.keep_alive(copilot_wire::protocol::Framing::Sse, &mut out);
     for id in ["null", "\"upstream\""] {
         let foreign = format!(
             r#"{{"id":{id},"model":"other","choices":[{{"index":0,"delta":{{"refusal":"no"}}}}],"x":1}}"#
@@ -343,6 +343,6 @@ fn no_keep_alive_follows_a_confirmation() {
     let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
     session.ending(&question, &mut Vec::new()).unwrap();
     let mut out = Vec::new();
-    session.keep_alive(&mut out);
+    session.keep_alive(copilot_wire::protocol::Framing::Sse, &mut out);
     assert_eq!(out, b"");
 }

@@ -118,7 +118,7 @@ fn take(session: &mut Session, step: &Step, out: &mut Vec<u8>) {
         }
         Step::Usage(tokens) => session.part(Part::Usage(&Usage::new(*tokens, 1)), out),
         Step::KeepAlive => {
-            session.keep_alive(out);
+            session.keep_alive(copilot_wire::protocol::Framing::Sse, out);
             Ok(())
         }
         Step::Refused => session.part(Part::Calls(&[call("f"), call("g")]), out),
@@ -248,7 +248,7 @@ fn a_written_response_is_read_again() {
     let mut out = Vec::new();
     session.open(&mut out);
     session.text("Hi", &mut out).unwrap();
-    session.keep_alive(&mut out);
+    session.keep_alive(copilot_wire::protocol::Framing::Sse, &mut out);
     assert!(out.is_empty(), "all of it comes at the end");
     session.finish(&mut out);
     let response = Response::from_json(&out).unwrap();
