@@ -6,6 +6,7 @@
 mod ag_ui;
 mod anthropic;
 mod failing;
+mod ollama;
 mod openai;
 mod responses;
 mod ui_stream;
@@ -27,6 +28,7 @@ fn main() -> Result<(), Failure> {
     let router = responses::mount(router)?;
     let router = ui_stream::mount(router)?;
     let router = ag_ui::mount(router)?;
+    let router = ollama::mount(router)?;
     let router = failing::mount(router)?;
     match std::env::args().nth(1).as_deref() {
         Some("actix") => actix(router),
