@@ -12,6 +12,7 @@ use copilot_wire::Router;
 use copilot_wire::github::Mount;
 use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire_kit::github::RequestSigner;
+use outside_protocol::ollama;
 use tokio::net::TcpListener;
 
 use stage::Stage;
@@ -23,7 +24,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .enable(Switch::WidgetDashboardSearch);
     let signer = RequestSigner::generate()?;
     let scripts = copilot_wire::protocols::scripts();
-    let scripts = scripts.into_iter().chain([outside_protocol::PLAYGROUND]);
+    let outside = [outside_protocol::PLAYGROUND, ollama::OLLAMA_PLAYGROUND];
+    let scripts = scripts.into_iter().chain(outside);
     let router = Router::new()
         .base_path("/below")
         .playground_with(scripts)?
@@ -37,6 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(copilot_wire::ui_stream::Mount::new(), Stage)?
         .mount(approving(), Stage)?
         .mount(outside_protocol::Screen("/pager"), Stage)?
+        .mount(ollama::Model::new("agent").base("/ollama"), Stage)?
         .playground_signer(move |body| signer.sign(body))?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(&format!("http://{}", listener.local_addr()?));

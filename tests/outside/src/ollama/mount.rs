@@ -18,24 +18,46 @@ const VERSION: &str = "0.12.10";
 /// A model that an agent answers as, at `POST /api/chat`; listed at `GET /api/tags`, and described at
 /// `POST /api/show`.
 #[derive(Clone, Debug)]
-pub struct Model(String);
+pub struct Model {
+    name: String,
+    base: String,
+}
 
 impl Model {
     /// Creates a model with this name. Clients may add `:latest`.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
+        Self {
+            name: name.into(),
+            base: String::new(),
+        }
+    }
+
+    /// Sets the path before `/api/chat` and the other paths: the host of a client may have one. Empty by default.
+    #[must_use]
+    pub fn base(mut self, path: impl Into<String>) -> Self {
+        self.base = path.into();
+        self
     }
 }
 
 /// The models of a router.
 #[derive(Clone, Default)]
-struct Models(Vec<(String, Arc<dyn Agent<Ollama>>)>);
+struct Models(Vec<(Model, Arc<dyn Agent<Ollama>>)>);
 
 impl Models {
-    fn find(&self, name: &str) -> Option<&(String, Arc<dyn Agent<Ollama>>)> {
+    fn at<'a>(
+        &'a self,
+        base: &'a str,
+    ) -> impl Iterator<Item = &'a (Model, Arc<dyn Agent<Ollama>>)> {
+        self.0.iter().filter(move |(model, _)| model.base == base)
+    }
+
+    fn find(&self, base: &str, name: &str) -> Option<&Arc<dyn Agent<Ollama>>> {
         let name = name.strip_suffix(":latest").unwrap_or(name);
-        self.0.iter().find(|(id, _)| id == name)
+        let mut models = self.0.iter();
+        let found = models.find(|(model, _)| model.base == base && model.name == name);
+        found.map(|(_, agent)| agent)
     }
 }
 
@@ -43,24 +65,25 @@ impl Mount for Model {
     type Protocol = Ollama;
 
     fn mount(self, agent: Arc<dyn Agent<Ollama>>, site: &mut Site<'_>) -> Result<(), MountError> {
+        let Self { name, base } = self.clone();
         let models = site.shared::<Models>();
-        if models.find(&self.0).is_some() {
-            return Err(MountError::Invalid(format!(
-                "model already mounted: {}",
-                self.0
-            )));
+        if models.find(&base, &name).is_some() {
+            let message = format!("model already mounted: {name}");
+            return Err(MountError::Invalid(message));
         }
-        models.0.push((self.0, agent));
-        site.shared_route(Method::POST, "/api/chat", Chat)?;
-        site.shared_route(Method::POST, "/api/show", Show)?;
-        site.document("/api/tags", tags)?;
-        site.document("/api/version", version)
+        models.0.push((self, agent));
+        let path = |end: &str| format!("{base}/api/{end}");
+        site.shared_route(Method::POST, &path("chat"), Chat(base.clone()))?;
+        site.shared_route(Method::POST, &path("show"), Show(base.clone()))?;
+        site.document(&path("version"), version)?;
+        let tags_path = path("tags");
+        site.document(&tags_path, move |call| tags(call, &base))
     }
 }
 
-fn tags(call: &Call) -> Vec<u8> {
+fn tags(call: &Call, base: &str) -> Vec<u8> {
     let models = call.shared::<Models>().into_iter();
-    let models = models.flat_map(|models| &models.0).map(|(name, _)| {
+    let models = models.flat_map(|models| models.at(base)).map(|(Model { name, .. }, _)| {
         json!({
             "name": name, "model": name, "modified_at": date_time(0), "size": 0, "digest": "", "details": details(),
         })
@@ -89,7 +112,7 @@ fn refuse(refusal: &Refusal) -> Response<Body> {
     Ollama::refuse(refusal).map(Body::full)
 }
 
-struct Chat;
+struct Chat(String);
 
 #[async_trait]
 impl Endpoint for Chat {
@@ -100,8 +123,8 @@ impl Endpoint for Chat {
             Err(refusal) => return refuse(&refusal),
         };
         let models = call.shared::<Models>();
-        match models.and_then(|models| models.find(&request.model)) {
-            Some((_, agent)) => {
+        match models.and_then(|models| models.find(&self.0, &request.model)) {
+            Some(agent) => {
                 let agent = Arc::clone(agent);
                 call.answer_request(agent, request, ()).await
             }
@@ -118,7 +141,7 @@ impl Endpoint for Chat {
     }
 }
 
-struct Show;
+struct Show(String);
 
 #[async_trait]
 impl Endpoint for Show {
@@ -127,9 +150,9 @@ impl Endpoint for Show {
         // Older clients send `name`.
         let name = asked.get("model").or_else(|| asked.get("name"));
         let name = name.and_then(Value::as_str).unwrap_or_default();
-        if call
-            .shared::<Models>()
-            .and_then(|models| models.find(name))
+        let models = call.shared::<Models>();
+        if models
+            .and_then(|models| models.find(&self.0, name))
             .is_none()
         {
             return refuse(&unknown(name));
