@@ -429,6 +429,7 @@ fn it_is_checked_by_the_rules_of_lines_and_its_own() {
         "lines/blank",
         "lines/utf8",
         "ollama/done",
+        "ollama/whole",
     ] {
         assert!(report.passed.contains(&rule), "{rule}: {report}");
     }

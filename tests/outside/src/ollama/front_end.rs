@@ -6,7 +6,7 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Protocol as _, ToolCall, Usage};
 use copilot_wire::router::Mount;
-use copilot_wire_kit::check::{Judge, Level, Rule, Stream};
+use copilot_wire_kit::check::{Exam, Judge, Level, Recorded, Rule, Stream};
 use copilot_wire_kit::{
     Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
 };
@@ -148,6 +148,17 @@ static MESSAGE: Rule = Rule::new(
     "write all of them in every line",
 );
 
+static WHOLE: Rule = Rule::new(
+    Level::Error,
+    "ollama/whole",
+    "with `stream: false` the answer is one object with all members of a line, and `done`",
+    "clients read the answer from it",
+    "write one object, with all pieces of the answer",
+);
+
+/// The members of every line that are text.
+const MEMBERS: [&str; 4] = ["/model", "/created_at", "/message/role", "/message/content"];
+
 impl Toolkit for Ollama {
     const TITLE: &'static str = "Programs with Ollama's clients";
 
@@ -157,7 +168,7 @@ impl Toolkit for Ollama {
         &[],
     );
 
-    const RULES: &'static [&'static [&'static Rule]] = &[&[&DONE, &MESSAGE]];
+    const RULES: &'static [&'static [&'static Rule]] = &[&[&DONE, &MESSAGE, &WHOLE]];
 
     type FrontEnd = OllamaClient;
 
@@ -209,6 +220,35 @@ impl Toolkit for Ollama {
         Model::new("agent")
     }
 
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        async {
+            let path = exam.path().unwrap_or(OllamaClient::PATH);
+            let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
+            let sample = match exam.model() {
+                Some(model) => sample.model(model),
+                None => sample,
+            };
+            exam.plan(2);
+            if let Some(exchange) = exam.ask_agent(path, &sample).await {
+                if let Some(stream) = exam.answered(&sample, &exchange) {
+                    Self::judge(exam.judge(), &stream);
+                }
+            }
+            let mut whole = sample.json();
+            whole["stream"] = false.into();
+            let whole = Recorded::new(None, "an answer without a stream", whole.to_string());
+            if let Some(exchange) = exam.ask_agent(path, &whole).await {
+                let answer = exchange.json();
+                let is_done = answer.get("done") == Some(&Value::Bool(true));
+                let is_text = |path: &str| answer.pointer(path).is_some_and(Value::is_string);
+                let holds = is_done && MEMBERS.into_iter().all(is_text);
+                let evidence = exchange.evidence();
+                exam.judge().expect(&WHOLE, holds, &exchange.name, evidence);
+            }
+            exam.rest(path, &sample.body).await;
+        }
+    }
+
     fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let at = &stream.exchange.name;
         let mut ended = false;
@@ -219,8 +259,7 @@ impl Toolkit for Ollama {
             let is_text = |path: &str| line.pointer(path).is_some_and(Value::is_string);
             let failed = is_text("/error");
             ended = failed || line.get("done") == Some(&Value::Bool(true));
-            let members = ["/model", "/created_at", "/message/role", "/message/content"];
-            let whole = failed || members.into_iter().all(is_text);
+            let whole = failed || MEMBERS.into_iter().all(is_text);
             judge.expect(&MESSAGE, whole, at, block.raw);
         }
         judge.expect(&DONE, ended, at, &stream.exchange.body);
