@@ -257,7 +257,7 @@ fn rule_6_after_a_failure_there_is_one_error() {
 fn rule_7_a_keep_alive_is_a_comment() {
     let (mut session, mut out) = open(false, &fixed());
     out.clear();
-    session.keep_alive(Framing::Sse, &mut out);
+    session.keep_alive(protocol::Framing::Sse, &mut out);
     assert_eq!(out, b": ping\n\n");
 }
 

@@ -86,7 +86,7 @@ impl protocol::Session for Session {
         out.extend_from_slice(b"open\n");
     }
 
-    fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
+    fn keep_alive(&mut self, _: protocol::Framing, out: &mut Vec<u8>) {
         out.extend_from_slice(format!(":{}\n", self.0).as_bytes());
     }
 
