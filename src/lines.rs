@@ -125,7 +125,7 @@ impl Decoder {
     /// Appends to the open line.
     fn extend(&mut self, piece: &[u8]) -> Result<(), TooLarge> {
         // A CR may belong to the line end.
-        let last = piece.last().or(self.open.last());
+        let last = piece.last().or_else(|| self.open.last());
         let end = usize::from(last == Some(&b'\r'));
         self.check(self.open.len() + piece.len() - end)?;
         self.open.extend_from_slice(piece);

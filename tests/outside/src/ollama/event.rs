@@ -6,6 +6,7 @@ use super::ChatMessage;
 
 /// A line of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all events are pieces")]
 pub enum Event {
     /// A piece, or with `done` the end.
     Piece(Piece),

@@ -220,33 +220,33 @@ impl Toolkit for Ollama {
         Model::new("agent")
     }
 
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        async {
-            let path = exam.path().unwrap_or(OllamaClient::PATH);
-            let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
-            let sample = match exam.model() {
-                Some(model) => sample.model(model),
-                None => sample,
-            };
-            exam.plan(2);
-            if let Some(exchange) = exam.ask_agent(path, &sample).await {
-                if let Some(stream) = exam.answered(&sample, &exchange) {
-                    Self::judge(exam.judge(), &stream);
-                }
+    async fn check(exam: &mut Exam<'_>) {
+        let path = exam.path().unwrap_or(OllamaClient::PATH);
+        let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
+        let sample = match exam.model() {
+            Some(model) => sample.model(model),
+            None => sample,
+        };
+        exam.plan(2);
+        if let Some(exchange) = exam.ask_agent(path, &sample).await {
+            if let Some(stream) = exam.answered(&sample, &exchange) {
+                Self::judge(exam.judge(), &stream);
             }
-            let mut whole = sample.json();
-            whole["stream"] = false.into();
-            let whole = Recorded::new(None, "an answer without a stream", whole.to_string());
-            if let Some(exchange) = exam.ask_agent(path, &whole).await {
-                let answer = exchange.json();
-                let is_done = answer.get("done") == Some(&Value::Bool(true));
-                let is_text = |path: &str| answer.pointer(path).is_some_and(Value::is_string);
-                let holds = is_done && MEMBERS.into_iter().all(is_text);
-                let evidence = exchange.evidence();
-                exam.judge().expect(&WHOLE, holds, &exchange.name, evidence);
-            }
-            exam.rest(path, &sample.body).await;
         }
+        let mut whole = sample.json();
+        if let Some(whole) = whole.as_object_mut() {
+            whole.insert("stream".to_owned(), false.into());
+        }
+        let whole = Recorded::new(None, "an answer without a stream", whole.to_string());
+        if let Some(exchange) = exam.ask_agent(path, &whole).await {
+            let answer = exchange.json();
+            let is_done = answer.get("done") == Some(&Value::Bool(true));
+            let is_text = |path: &str| answer.pointer(path).is_some_and(Value::is_string);
+            let holds = is_done && MEMBERS.into_iter().all(is_text);
+            let evidence = exchange.evidence();
+            exam.judge().expect(&WHOLE, holds, &exchange.name, evidence);
+        }
+        exam.rest(path, &sample.body).await;
     }
 
     fn judge(judge: &mut Judge, stream: &Stream<'_>) {
