@@ -1,7 +1,7 @@
 //! The conversation in a request, whatever front end it came from.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use super::Answer;
 use super::consent;
@@ -57,27 +57,19 @@ pub trait Conversation {
     }
 
     /// Returns the results of the calls since the last user message, in order. Each
-    /// has the name and the arguments of the last call before it with the same id.
+    /// has the name and the arguments of the last call before it with the same id. A result without an id belongs to
+    /// the first call of its tool that has no result yet.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let mut calls = HashMap::new();
+        let mut calls = Calls::default();
         let mut results = Vec::new();
         for item in self.history() {
             match item {
                 // Results before it were answered already. The calls are retained: a late result
                 // may belong to one.
                 HistoryItem::Message(message) if message.role == Role::User => results.clear(),
-                HistoryItem::Call(mut call) => {
-                    if let Some(id) = call.id.take() {
-                        // A later call replaces an earlier one with its id: providers may number
-                        // calls anew in each turn.
-                        calls.insert(id, (call, None));
-                    }
-                }
+                HistoryItem::Call(call) => calls.push(call),
                 HistoryItem::Result(mut result) => {
-                    let id = result.call_id.as_ref();
-                    if let Some((call, arguments)) = id.and_then(|id| calls.get_mut(id)) {
-                        result.join(call, arguments);
-                    }
+                    calls.join(&mut result);
                     results.push(result);
                 }
                 _ => {}
@@ -122,6 +114,59 @@ pub trait Conversation {
     /// Agents use [`Request::answer`](crate::Request::answer), which knows answers in text as well.
     fn dialog_answer(&self) -> Option<Answer> {
         None
+    }
+}
+
+/// The calls of a conversation, to which its results belong.
+#[derive(Default)]
+struct Calls<'a> {
+    all: Vec<MadeCall<'a>>,
+    /// The last call with each id: providers may number calls anew in each turn.
+    by_id: HashMap<Cow<'a, str>, usize>,
+    /// The calls of each tool, for results without an id.
+    by_name: HashMap<Cow<'a, str>, VecDeque<usize>>,
+}
+
+struct MadeCall<'a> {
+    call: Call<'a>,
+    /// The arguments, once they are parsed.
+    arguments: Option<Option<Json>>,
+    has_result: bool,
+}
+
+impl<'a> Calls<'a> {
+    fn push(&mut self, mut call: Call<'a>) {
+        let index = self.all.len();
+        if let Some(id) = call.id.take() {
+            self.by_id.insert(id, index);
+        }
+        let same = self.by_name.entry(call.name.clone()).or_default();
+        same.push_back(index);
+        self.all.push(MadeCall {
+            call,
+            arguments: None,
+            has_result: false,
+        });
+    }
+
+    /// Completes a result by its call.
+    fn join(&mut self, result: &mut ToolResult<'a>) {
+        let index = match &result.call_id {
+            Some(id) => self.by_id.get(id).copied(),
+            None => self.first_open(&result.name),
+        };
+        if let Some(made) = index.and_then(|index| self.all.get_mut(index)) {
+            made.has_result = true;
+            result.join(&made.call, &mut made.arguments);
+        }
+    }
+
+    /// Returns the first call of a tool that has no result yet.
+    fn first_open(&mut self, name: &str) -> Option<usize> {
+        let same = self.by_name.get_mut(name)?;
+        let all = &self.all;
+        std::iter::from_fn(|| same.pop_front())
+            .find(|index| all.get(*index).is_some_and(|made| !made.has_result))
     }
 }
 
