@@ -12,7 +12,8 @@ use crate::sse;
 /// An event of a protocol whose frames are one event each: JSON objects that one member tells apart.
 ///
 /// `#[derive(FrameEvent)]` implements it for an enum, with `From` for each variant that is a whole object. The
-/// decoder of such a protocol is a [`FrameDecoder`].
+/// decoder of such a protocol is a [`FrameDecoder`]. A protocol whose events no member tells apart implements
+/// the trait by hand: [`read`](Self::read), [`write_data`](Self::write_data) and [`is_last`](Self::is_last).
 ///
 /// ```
 /// use copilot_wire::json::{Json, Members, Wire};
@@ -135,13 +136,19 @@ pub trait FrameEvent: Sized + Send + 'static {
         None
     }
 
-    /// Returns the event without the members that this crate does not know, for readers that fail at them.
+    /// Returns the event without the members that this crate does not know, for readers that fail at them. By
+    /// default the event as it is.
     #[must_use]
-    fn strict(self) -> Self;
+    fn strict(self) -> Self {
+        self
+    }
 
     /// Returns the names of the members that an event of a type must have, and of all that it may have. `None` for
-    /// a type that this crate does not know.
-    fn members(kind: &str) -> Option<(&'static [&'static str], &'static [&'static str])>;
+    /// a type that this crate does not know, which is the default.
+    fn members(kind: &str) -> Option<(&'static [&'static str], &'static [&'static str])> {
+        let _ = kind;
+        None
+    }
 }
 
 /// The decoder of a protocol whose frames are one event each.
