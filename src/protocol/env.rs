@@ -259,3 +259,24 @@ impl fmt::Debug for Env {
         f.write_str("Env")
     }
 }
+
+/// Returns a time in seconds since 1970 as RFC 3339 writes it: `2026-11-23T00:00:00Z`.
+#[must_use]
+pub fn date_time(unix_time: u64) -> String {
+    // The last time with a year of four digits.
+    let seconds = unix_time.min(253_402_300_799);
+    let (days, second) = (seconds / 86_400, seconds % 86_400);
+    // Days since the first of March of the year 0, in the calendar of 400-year cycles.
+    let days = days + 719_468;
+    let (cycle, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month < 10 {
+        true => (cycle * 400 + year, month + 3),
+        false => (cycle * 400 + year + 1, month - 9),
+    };
+    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}

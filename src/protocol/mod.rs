@@ -61,7 +61,7 @@ pub use conversation::{
 /// Implements the trait of this name.
 pub use copilot_wire_derive::FrameEvent;
 pub use decoder::{Decode, EventDecoder, Events};
-pub use env::{Env, Environment, Ticks};
+pub use env::{Env, Environment, Ticks, date_time};
 pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use frame_event::{FrameDecoder, FrameEvent};
 pub use framing::{Frames, Framing};
