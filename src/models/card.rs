@@ -117,6 +117,13 @@ impl Cards {
     }
 }
 
+/// Returns an iterator over the models that are listed below a base path, for [routes](Dialect::routes) of a dialect
+/// whose clients read them in another form at another path.
+pub fn cards<'a>(call: &'a Call, base: &'a str) -> impl Iterator<Item = &'a Card> {
+    let cards = call.shared::<Cards>().into_iter();
+    cards.flat_map(move |cards| cards.at(base))
+}
+
 /// Adds a model to `GET {base}/models`, unless the list has one with its name.
 pub(super) fn list<P: Dialect>(
     site: &mut Site<'_>,
@@ -174,7 +181,9 @@ impl Endpoint for OneModel {
     }
 }
 
-pub(super) fn unknown_model() -> Refusal {
+/// Returns the refusal of a request for a model that is not mounted, with status 404.
+#[must_use]
+pub fn unknown_model() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "no such model")
         .code("model_not_found")
         .at("model")

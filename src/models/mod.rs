@@ -19,7 +19,7 @@ use crate::agent::Body;
 use crate::protocol::{Env, Protocol};
 use crate::router::{MountError, Site};
 
-pub use card::{Card, Catalog};
+pub use card::{Card, Catalog, cards, unknown_model};
 pub use relay::{Relay, RelayError, Upstream};
 pub(crate) use wrapping::{is_wrapping, split_reminder};
 
@@ -28,6 +28,9 @@ pub(crate) const NO_ANSWER: &str = "There is no answer.";
 
 /// A protocol whose requests name a model.
 pub trait Dialect: Protocol {
+    /// The path of a client's base URL, below which [`Model::new`] mounts a model. The default is `/v1`.
+    const BASE: &'static str = "/v1";
+
     /// The path of requests below a client's base URL, such as `/chat/completions`.
     const PATH: &'static str;
 
@@ -93,7 +96,7 @@ impl<P: Dialect> Model<P> {
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             card: Card::new(id.into()),
-            path: format!("/v1{}", P::PATH),
+            path: format!("{}{}", P::BASE, P::PATH),
             is_catch_all: false,
             may_retry: false,
             dialect: PhantomData,
@@ -114,7 +117,7 @@ impl<P: Dialect> Model<P> {
         self
     }
 
-    /// Sets the path, which ends with [`Dialect::PATH`]. The default is `/v1` followed by it.
+    /// Sets the path, which ends with [`Dialect::PATH`]. The default is [`Dialect::BASE`] followed by it.
     /// Clients get the part before [`Dialect::PATH`] as their base URL; the models are listed below
     /// it.
     #[must_use]
