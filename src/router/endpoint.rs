@@ -402,8 +402,8 @@ impl<F: Fn(&Call) -> Vec<u8> + Send + Sync> Endpoint for Document<F> {
     }
 }
 
-/// Returns a JSON response.
-pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
+/// Returns a response with a JSON document.
+pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Body::full(body));
     *response.status_mut() = status;
     response

@@ -17,10 +17,10 @@ mod tower;
 mod upload;
 
 pub use cors::Cors;
+pub(crate) use endpoint::AgentEndpoint;
 #[cfg(feature = "resumable")]
 pub(crate) use endpoint::stream;
-pub(crate) use endpoint::{AgentEndpoint, json};
-pub use endpoint::{Call, Endpoint, RouteKind};
+pub use endpoint::{Call, Endpoint, RouteKind, json};
 pub use site::{Mount, MountError, Site};
 
 use std::any::TypeId;
