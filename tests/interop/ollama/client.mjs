@@ -128,8 +128,8 @@ const cases = {
     told(await failure(whole('fails')), 400);
   },
   'refused requests': async () => {
-    told(await failure(stream('nobody')), 404, "model 'nobody' not found");
-    told(await failure(whole('nobody')), 404, "model 'nobody' not found");
+    told(await failure(stream('nobody')), 404, 'model: no such model');
+    told(await failure(whole('nobody')), 404, 'model: no such model');
     same((await failure(stream('tool'))).constructor.name, 'Error');
   },
   'a connection that is cut': async () => {
@@ -150,7 +150,7 @@ const cases = {
     const { models } = await client.list();
     same(models.slice(0, 2).map((model) => model.name), ['words', 'tool']);
     same((await client.show({ model: 'words:latest' })).capabilities.includes('tools'), true);
-    told(await failure(client.show({ model: 'nobody' })), 404, "model 'nobody' not found");
+    told(await failure(client.show({ model: 'nobody' })), 404, 'model: no such model');
   },
   'a client that leaves': async () => {
     const pieces = await client.chat({ model: 'slow', messages: MESSAGES, stream: true });

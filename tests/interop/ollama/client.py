@@ -150,8 +150,8 @@ def failure_whole():
 
 
 def refused():
-    told(failure(stream, "nobody"), 404, "model 'nobody' not found")
-    told(failure(whole, "nobody"), 404, "model 'nobody' not found")
+    told(failure(stream, "nobody"), 404, "model: no such model")
+    told(failure(whole, "nobody"), 404, "model: no such model")
     same(type(failure(stream, "tool")).__name__, "ResponseError")
 
 
@@ -217,7 +217,7 @@ def models():
     same(found[0].modified_at.year, 1970)
     shown = client.show("words:latest")
     same((shown.modelinfo, "tools" in shown.capabilities), ({}, True))
-    told(failure(client.show, "nobody"), 404, "model 'nobody' not found")
+    told(failure(client.show, "nobody"), 404, "model: no such model")
 
 
 def leaves():

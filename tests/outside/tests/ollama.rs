@@ -231,6 +231,29 @@ fn a_failure_is_a_status_or_the_last_line() {
 }
 
 #[test]
+fn a_failure_without_a_stream_has_its_status() {
+    let agent = async |request: Request<Ollama>, _| {
+        let failed = AgentError::new("gave up");
+        Err(match request.prompt().as_deref() {
+            Some("again") => failed.retryable(),
+            Some("busy") => failed.status(http::StatusCode::TOO_MANY_REQUESTS),
+            _ => failed,
+        })
+    };
+    let router = Router::new().mount_fn(Model::new("agent"), agent).unwrap();
+    for (prompt, status) in [("hi", 400), ("again", 503), ("busy", 429)] {
+        let mut request = said(prompt);
+        request["stream"] = false.into();
+        let post = http::Request::post("/api/chat");
+        let reply = ask(&router, post, request.to_string());
+        assert_eq!(reply.status(), status, "{prompt}");
+        let may_retry = !reply.headers().contains_key("x-should-retry");
+        assert_eq!(may_retry, prompt == "again");
+        assert_eq!(reply.body(), r#"{"error":"gave up"}"#);
+    }
+}
+
+#[test]
 fn models_are_found_and_described() {
     let router = router();
     let get = |path: &str| -> Value {
@@ -264,7 +287,7 @@ fn models_are_found_and_described() {
     );
     for refused in [refused, show("nobody")] {
         assert_eq!(refused.status(), 404);
-        assert_eq!(refused.body(), r#"{"error":"model 'nobody' not found"}"#);
+        assert_eq!(refused.body(), r#"{"error":"model: no such model"}"#);
     }
 }
 
@@ -277,8 +300,10 @@ fn a_request_is_a_conversation() {
             {"role": "user", "content": "Tides?", "images": ["aGk="]},
             {"role": "assistant", "content": "", "tool_calls": [
                 {"function": {"name": "get_tide", "arguments": {"port": "Brest"}}},
+                {"function": {"name": "get_moon", "arguments": {}}},
                 {"function": {"name": "get_tide", "arguments": {"port": "Faro"}}},
             ]},
+            {"role": "tool", "content": "full", "tool_name": "get_moon"},
             {"role": "tool", "content": "4.2", "tool_name": "get_tide"},
             {"role": "tool", "content": "3.1", "tool_name": "get_tide"},
         ],
@@ -302,17 +327,19 @@ fn a_request_is_a_conversation() {
         "Tides?",
         "image",
         r#"call {"port":"Brest"}"#,
+        "call {}",
         r#"call {"port":"Faro"}"#,
+        "result full",
         "result 4.2",
         "result 3.1",
     ];
     assert_eq!(kinds, expected);
-    // Without ids, the results are those of the calls in their order.
+    // Without ids, the results are those of the calls of their tool, in order.
     let ports: Vec<_> = request
         .results()
         .map(|result| result.arguments.unwrap().text().to_owned())
         .collect();
-    assert_eq!(ports, [r#"{"port":"Brest"}"#, r#"{"port":"Faro"}"#]);
+    assert_eq!(ports, ["{}", r#"{"port":"Brest"}"#, r#"{"port":"Faro"}"#]);
     assert_eq!(request.tools().count(), 1);
     assert!(matches!(
         request.answer_format(),
@@ -412,10 +439,8 @@ fn silence_has_empty_pieces() {
     let mut harness = Harness::new(OllamaClient::new("agent"), Player(clock.clone())).clock(&clock);
     let turn = block_on(harness.prompt("wait")).unwrap();
     assert_eq!(turn.text(), "OneTwo");
-    let empty = turn.events().iter().filter(|(_, event)| match event {
-        Event::Piece(piece) => !piece.done && piece.message.content.is_empty(),
-        Event::Failed(_) => false,
-    });
+    let is_empty = |event: &Event| event.done == Some(false) && event.message.content.is_empty();
+    let empty = turn.events().iter().filter(|(_, event)| is_empty(event));
     assert!(empty.count() > 1);
 }
 

@@ -39,7 +39,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(copilot_wire::ui_stream::Mount::new(), Stage)?
         .mount(approving(), Stage)?
         .mount(outside_protocol::Screen("/pager"), Stage)?
-        .mount(ollama::Model::new("agent").base("/ollama"), Stage)?
+        .mount(ollama::Model::new("agent").path("/ollama/api/chat"), Stage)?
         .playground_signer(move |body| signer.sign(body))?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(&format!("http://{}", listener.local_addr()?));

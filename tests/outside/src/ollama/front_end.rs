@@ -13,7 +13,7 @@ use copilot_wire_kit::{
 use http::HeaderMap;
 use serde_json::Value;
 
-use super::{ChatMessage, ChatRequest, Event, Model, Ollama, Piece, ToolUse};
+use super::{ChatMessage, ChatRequest, Event, Model, Ollama, ToolUse};
 
 /// A program with Ollama's library: it sends messages and tools, and reads lines.
 #[derive(Debug)]
@@ -65,19 +65,16 @@ impl FrontEnd for OllamaClient {
     }
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {
-        let piece = match event {
-            Event::Piece(piece) => piece,
-            Event::Failed(failed) => {
-                self.failed = true;
-                return vec![Effect::Error(Notice::new(&failed.error))];
-            }
-        };
+        if let Some(error) = &event.error {
+            self.failed = true;
+            return vec![Effect::Error(Notice::new(error))];
+        }
         let ChatMessage {
             content, thinking, ..
-        } = &piece.message;
+        } = &event.message;
         self.said.content.push_str(content);
         self.said.thinking.push_str(thinking);
-        for call in &piece.message.tool_calls {
+        for call in &event.message.tool_calls {
             self.said.tool_calls.push(call.clone());
         }
         let mut effects = Vec::new();
@@ -87,7 +84,7 @@ impl FrontEnd for OllamaClient {
         if !content.is_empty() {
             effects.push(Effect::Text(content.clone()));
         }
-        if let (Some(input), Some(output)) = (piece.prompt_eval_count, piece.eval_count) {
+        if let (Some(input), Some(output)) = (event.prompt_eval_count, event.eval_count) {
             effects.push(Effect::Usage(Usage::new(input, output)));
         }
         effects
@@ -184,11 +181,11 @@ impl Toolkit for Ollama {
     }
 
     fn describe(event: &Event) -> Summary {
-        let Piece { message, done, .. } = match event {
-            Event::Piece(piece) => piece,
-            Event::Failed(failed) => return Summary::new("failed", &failed.error).failed(),
-        };
-        if *done {
+        let message = &event.message;
+        if let Some(error) = &event.error {
+            return Summary::new("failed", error).failed();
+        }
+        if event.done == Some(true) {
             return Summary::new("done", &message.content).last();
         }
         if let Some(call) = message.tool_calls.iter().next() {

@@ -13,25 +13,22 @@
 //!
 //! Without a stream the answer is one line, with all pieces.
 
-mod date;
-mod decoder;
 mod event;
 mod front_end;
 mod mount;
 mod request;
 mod session;
 
-pub use decoder::Decoder;
-pub use event::{DoneReason, Event, Failed, Piece};
+pub use event::{DoneReason, Event};
 pub use front_end::OllamaClient;
 pub use mount::Model;
 pub use request::{ChatMessage, ChatRequest, Function, OfferedTool, ToolUse};
-pub use session::{Answer, Lines, Session};
+pub use session::{Lines, Session};
 
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use copilot_wire::protocol::{Capabilities, Env, Framing, Protocol, Refusal};
+use copilot_wire::protocol::{Capabilities, Env, FrameDecoder, Framing, Protocol, Refusal};
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
@@ -49,7 +46,7 @@ impl Protocol for Ollama {
     type Settings = ();
     type Event = Event;
     type Session = Session;
-    type Decoder = Decoder;
+    type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "ollama";
     const CAPABILITIES: Capabilities = Capabilities::REASONING.with(Capabilities::CALLS);
@@ -57,7 +54,11 @@ impl Protocol for Ollama {
     const AWAITS_OUTPUT: bool = true;
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
-        Ok(ChatRequest::from_json(body)?)
+        let mut request = ChatRequest::from_json(body)?;
+        if let Some(name) = request.model.strip_suffix(":latest") {
+            request.model = name.to_owned();
+        }
+        Ok(request)
     }
 
     fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {
@@ -70,6 +71,6 @@ impl Protocol for Ollama {
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         let kind = HeaderValue::from_static("application/json");
-        refusal.to_response(kind, Failed::new(refusal.to_string()).to_json())
+        refusal.to_response(kind, Event::failed(refusal.to_string()).to_json())
     }
 }

@@ -1,7 +1,6 @@
 //! The request: the whole conversation.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
 
 use copilot_wire::json::{Json, Kind, List, Members, Wire};
 use copilot_wire::protocol::{
@@ -35,7 +34,7 @@ pub struct ChatRequest {
 
 /// A message, in requests and answers.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
-#[wire(null_is_absent, new = "Creates a message.")]
+#[wire(null_is_absent, empty_is_absent, new = "Creates a message.")]
 pub struct ChatMessage {
     /// `system`, `user`, `assistant` or `tool`.
     #[wire(always, new)]
@@ -70,6 +69,19 @@ pub struct OfferedTool {
     pub unknown: Members,
 }
 
+/// A call of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[wire(null_is_absent)]
+pub struct ToolUse {
+    /// The id. Older clients do not send it back.
+    pub id: Option<String>,
+    /// The function.
+    #[wire(always)]
+    pub function: Function,
+    /// Members without a field.
+    pub unknown: Members,
+}
+
 /// A function.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[wire(null_is_absent)]
@@ -87,27 +99,9 @@ pub struct Function {
     pub unknown: Members,
 }
 
-/// A call of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
-#[wire(null_is_absent)]
-pub struct ToolUse {
-    /// The id. Older clients do not send it back.
-    pub id: Option<String>,
-    /// The function.
-    #[wire(always)]
-    pub function: Function,
-    /// Members without a field.
-    pub unknown: Members,
-}
-
 impl Conversation for ChatRequest {
-    /// Returns the history. A call without an id gets one, and so does a result without one: that of the first call
-    /// of its tool in the messages before it that has no result yet.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        let mut open = Open::default();
-        self.messages
-            .iter()
-            .flat_map(move |message| open.items(message))
+        self.messages.iter().flat_map(ChatMessage::items)
     }
 
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
@@ -128,61 +122,35 @@ impl Conversation for ChatRequest {
     }
 }
 
-/// The calls without a result, by the names of their tools.
-#[derive(Default)]
-struct Open<'a> {
-    calls: HashMap<&'a str, VecDeque<Cow<'a, str>>>,
-    count: usize,
-}
-
-impl<'a> Open<'a> {
-    fn items(&mut self, message: &'a ChatMessage) -> Vec<HistoryItem<'a>> {
-        let text = message.content.as_str();
-        let item = match message.role.as_str() {
-            "tool" => HistoryItem::Result(self.result(message)),
-            role => HistoryItem::Message(Message::new(role_of(role), text)),
+impl ChatMessage {
+    fn items(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        let text = self.content.as_str();
+        let role = match self.role.as_str() {
+            "system" => Role::System,
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            _ => Role::Other,
         };
-        let is_empty = text.is_empty() && !message.tool_calls.is_empty();
-        let mut items: Vec<_> = Some(item).filter(|_| !is_empty).into_iter().collect();
-        items.extend(message.images.iter().map(|image| {
+        let said = match self.role.as_str() {
+            "tool" => {
+                let name = self.tool_name.as_deref().unwrap_or_default();
+                let mut result = ToolResult::new(name, text);
+                result.call_id = self.tool_call_id.as_deref().map(Cow::Borrowed);
+                Some(HistoryItem::Result(result))
+            }
+            _ if text.is_empty() && !self.tool_calls.is_empty() => None,
+            _ => Some(HistoryItem::Message(Message::new(role, text))),
+        };
+        let images = self.images.iter().map(|image| {
             let content = AttachmentContent::Base64(Cow::Borrowed(image));
             HistoryItem::Attachment(Attachment::new(content))
-        }));
-        for call in &message.tool_calls {
-            items.push(HistoryItem::Call(self.call(call)));
-        }
-        items
-    }
-
-    fn call(&mut self, call: &'a ToolUse) -> Call<'a> {
-        self.count += 1;
-        let id: Cow<'_, str> = match &call.id {
-            Some(id) => Cow::Borrowed(id),
-            None => Cow::Owned(format!("call_{}", self.count)),
-        };
-        let name = call.function.name.as_str();
-        self.calls.entry(name).or_default().push_back(id.clone());
-        let arguments = call.function.arguments.as_ref();
-        Call::new(name, arguments.map_or("{}", Json::text)).id(id)
-    }
-
-    fn result(&mut self, message: &'a ChatMessage) -> ToolResult<'a> {
-        let name = message.tool_name.as_deref().unwrap_or_default();
-        let mut result = ToolResult::new(name, message.content.as_str());
-        let first = self.calls.get_mut(name).and_then(VecDeque::pop_front);
-        result.call_id = match &message.tool_call_id {
-            Some(id) => Some(Cow::Borrowed(id)),
-            None => first,
-        };
-        result
-    }
-}
-
-fn role_of(role: &str) -> Role {
-    match role {
-        "system" => Role::System,
-        "user" => Role::User,
-        "assistant" => Role::Assistant,
-        _ => Role::Other,
+        });
+        let calls = self.tool_calls.iter().map(|ToolUse { id, function, .. }| {
+            let arguments = function.arguments.as_ref().map_or("{}", Json::text);
+            let mut call = Call::new(function.name.as_str(), arguments);
+            call.id = id.as_deref().map(Cow::Borrowed);
+            HistoryItem::Call(call)
+        });
+        said.into_iter().chain(images).chain(calls)
     }
 }

@@ -1,15 +1,15 @@
 //! One reply as it is written.
 
 use std::convert::Infallible;
+use std::mem;
 use std::time::SystemTime;
 
 use copilot_wire::protocol::{
-    AnswerDocument, Block, BlockSession, Blocks, Env, Failure, Framing, SendError, TooLarge,
-    ToolCall, Usage, Writer,
+    AnswerDocument, Block, BlockSession, Blocks, Env, Failure, FrameEvent as _, Framing, SendError,
+    TooLarge, ToolCall, Usage, Writer, date_time,
 };
 
-use super::date::date_time;
-use super::{ChatMessage, ChatRequest, DoneReason, Event, Failed, Function, Piece, ToolUse};
+use super::{ChatMessage, ChatRequest, DoneReason, Event, Function, ToolUse};
 
 /// The maximum size in bytes of an answer without a stream.
 const LIMIT: usize = 32 * 1024 * 1024;
@@ -43,7 +43,7 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
         usage: None,
     };
     let tools = request.tools.iter().map(|tool| tool.function.name.clone());
-    let document = (request.stream == Some(false)).then(Answer::default);
+    let document = (request.stream == Some(false)).then(Event::default);
     BlockSession::new(lines).tools(tools).document(document)
 }
 
@@ -51,19 +51,20 @@ impl Blocks for Lines {
     type Output = Infallible;
     type Ending = DoneReason;
     type Event = Event;
-    type Document = Answer;
+    type Document = Event;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
-        event.write(out);
+        event.write_data(out);
+        out.push(b'\n');
     }
 
     fn piece(&self, block: Block, text: String) -> Event {
-        let mut message = ChatMessage::new("assistant", "");
+        let mut line = self.line();
         match block {
-            Block::Reasoning => message.thinking = text,
-            _ => message.content = text,
+            Block::Reasoning => line.message.thinking = text,
+            _ => line.message.content = text,
         }
-        self.line(message)
+        line
     }
 
     fn output(&mut self, never: &Infallible, _: &mut To<'_>) -> Result<(), SendError> {
@@ -87,116 +88,98 @@ impl Blocks for Lines {
 
     fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
         to.sources(self);
-        let mut message = ChatMessage::new("assistant", "");
-        message.tool_calls = calls
-            .iter()
-            .map(|call| ToolUse {
-                id: Some(format!("call_{}", self.env.uuid())),
-                function: Function {
-                    name: call.name.clone(),
-                    arguments: Some(call.arguments.clone()),
-                    ..Function::default()
-                },
-                ..ToolUse::default()
-            })
-            .collect();
-        to.event(self, self.line(message));
+        let mut line = self.line();
+        let calls = calls.iter().map(|call| ToolUse {
+            id: Some(self.env.new_id("call")),
+            function: Function {
+                name: call.name.clone(),
+                arguments: Some(call.arguments.clone()),
+                ..Function::default()
+            },
+            ..ToolUse::default()
+        });
+        line.message.tool_calls = calls.collect();
+        to.event(self, line);
         Ok(())
     }
 
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
         let took = self.env.now().duration_since(self.start);
         let took = took.unwrap_or_default().as_nanos();
-        to.event(
-            self,
-            Event::Piece(Piece {
-                done: true,
-                done_reason: Some(self.done_reason.clone()),
-                total_duration: u64::try_from(took).ok(),
-                prompt_eval_count: self.usage.map(|usage| usage.input_tokens),
-                eval_count: self.usage.map(|usage| usage.output_tokens),
-                ..self.of(ChatMessage::new("assistant", ""))
-            }),
-        );
+        let last = Event {
+            done: Some(true),
+            done_reason: Some(self.done_reason.clone()),
+            total_duration: u64::try_from(took).ok(),
+            prompt_eval_count: self.usage.map(|usage| usage.input_tokens),
+            eval_count: self.usage.map(|usage| usage.output_tokens),
+            ..self.line()
+        };
+        to.event(self, last);
         Ok(())
     }
 
     fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
-        let failed = Failed::new(failure.message);
+        let failed = Event::failed(failure.message);
         match to.fail() {
-            Some(body) => body.extend_from_slice(&failed.to_json()),
-            None => to.event(self, Event::Failed(failed)),
+            Some(body) => failed.write_data(body),
+            None => to.event(self, failed),
         }
     }
 
     /// Writes an empty piece, the only harmless line: every line is JSON.
     fn keep_alive(&self, _: Framing, _: bool, out: &mut Vec<u8>) {
-        self.line(ChatMessage::new("assistant", "")).write(out);
+        self.write(&self.line(), out);
     }
 }
 
 impl Lines {
-    fn line(&self, message: ChatMessage) -> Event {
-        Event::Piece(self.of(message))
-    }
-
-    fn of(&self, message: ChatMessage) -> Piece {
-        Piece {
+    fn line(&self) -> Event {
+        Event {
             model: self.model.clone(),
             created_at: self.created_at.clone(),
-            message,
-            ..Piece::default()
+            message: ChatMessage::new("assistant", ""),
+            done: Some(false),
+            ..Event::default()
         }
     }
 }
 
-/// An answer without a stream: one line, with all pieces.
-#[derive(Debug, Default)]
-pub struct Answer {
-    piece: Piece,
-    size: usize,
-}
-
-impl Answer {
-    fn grow(&mut self, size: usize) -> Result<(), SendError> {
-        self.size = self.size.saturating_add(size);
-        match self.size > LIMIT {
-            true => Err(TooLarge::new(LIMIT).into()),
-            false => Ok(()),
-        }
-    }
-}
-
-impl AnswerDocument<Event> for Answer {
+/// An answer without a stream is one line, with all pieces.
+impl AnswerDocument<Event> for Event {
     fn push(&mut self, event: &Event) -> Result<(), SendError> {
-        let Event::Piece(event) = event else {
-            return Ok(());
-        };
-        let message = &event.message;
-        let calls = message.tool_calls.iter();
-        let calls = calls.map(|call| call.to_json().len()).sum::<usize>();
-        self.grow(message.content.len() + message.thinking.len() + calls)?;
-        let mut whole = std::mem::take(&mut self.piece.message);
-        whole.role.clone_from(&message.role);
-        whole.content.push_str(&message.content);
-        whole.thinking.push_str(&message.thinking);
-        for call in &message.tool_calls {
-            whole.tool_calls.push(call.clone());
+        self.check(event.to_json().len())?;
+        let mut message = mem::take(&mut self.message);
+        message.role.clone_from(&event.message.role);
+        message.content.push_str(&event.message.content);
+        message.thinking.push_str(&event.message.thinking);
+        for call in &event.message.tool_calls {
+            message.tool_calls.push(call.clone());
         }
-        self.piece = Piece {
-            message: whole,
-            ..event.clone()
-        };
+        *self = event.clone();
+        self.message = message;
         Ok(())
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        self.grow(text.len())?;
-        self.piece.message.content.push_str(text);
+        self.check(text.len())?;
+        self.message.content.push_str(text);
         Ok(())
     }
 
     fn finish(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.piece.to_json());
+        self.write_data(out);
+    }
+}
+
+impl Event {
+    /// Checks that this many bytes more can be added.
+    fn check(&self, more: usize) -> Result<(), SendError> {
+        let ChatMessage {
+            content, thinking, ..
+        } = &self.message;
+        match content.len() + thinking.len() + more > LIMIT {
+            true => Err(TooLarge::new(LIMIT).into()),
+            false => Ok(()),
+        }
     }
 }
