@@ -1,11 +1,18 @@
 //! The events of the Pager.
 
+use copilot_wire::json::Json;
+use copilot_wire::protocol::FrameEvent;
+
 /// An event of the stream.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, FrameEvent)]
+#[event(truncated = "the answer is not complete", named)]
+#[event(output = "An event that an agent sends.")]
 pub enum Event {
     /// A block begins.
+    #[event(member = "block")]
     Start(u64),
     /// Text of a block.
+    #[event(text = "text")]
     Delta {
         /// The number of the block.
         block: u64,
@@ -13,17 +20,20 @@ pub enum Event {
         text: String,
     },
     /// A block ends.
+    #[event(member = "block")]
     End(u64),
     /// A note beside the blocks.
-    Note(Note),
-    /// A keep-alive, with its number.
-    Beat(u64),
+    #[event(member = "text", output)]
+    Note(String),
+    /// A keep-alive.
+    Beat,
     /// The answer is complete.
+    #[event(last)]
     Done,
     /// The answer failed.
+    #[event(member = "message", last)]
     Failed(String),
+    /// Any other event.
+    #[event(other)]
+    Other(Json),
 }
-
-/// A note beside the blocks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note(pub String);

@@ -1,9 +1,8 @@
-//! Protocols of front ends that are not the library's: the Pager, which shows an answer in blocks, and that of
-//! [Ollama](ollama), whose streams are lines of JSON.
+//! Protocols of front ends that are not the library's: that of [Ollama](ollama), whose streams are lines of JSON, and
+//! the Pager, whose streams are server-sent events.
 //!
-//! A request is `{"lines": [{"by": "user", "text": "Hi"}], "stream": true}`. The answer is a stream
-//! of `start`, `delta` and `end` for each block, of notes beside them, and of a beat after a while of
-//! silence; it is over with the last `end`, which says so. Without `stream` it is one document.
+//! A request of the Pager is `{"lines": [{"by": "user", "text": "Hi"}]}`. The answer is a stream of `start`, `delta`
+//! and `end` for each block, of notes beside them, of a beat after a while of silence, and of `done` or `failed`.
 //! Requests are refused in plain text.
 
 #![allow(
@@ -12,17 +11,15 @@
     reason = "nobody depends on this package"
 )]
 
-mod decoder;
 mod event;
 pub mod ollama;
 mod request;
 mod session;
 mod testing;
 
-pub use decoder::Decoder;
-pub use event::{Event, Note};
+pub use event::{Event, Output};
 pub use request::{Line, PagerRequest};
-pub use session::Session;
+pub use session::{Reply, Session};
 pub use testing::PagerScreen;
 
 use std::convert::Infallible;
@@ -30,10 +27,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use copilot_wire::Agent;
-use copilot_wire::protocol::{Capabilities, Env, Protocol, Refusal};
+use copilot_wire::protocol::{Capabilities, Env, FrameDecoder, Protocol, Refusal};
 use copilot_wire::router::{Mount, MountError, Site};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
 
 /// Plays the Pager on the playground.
 pub const PLAYGROUND: &str = include_str!("playground.js");
@@ -44,27 +41,22 @@ pub struct Pager;
 
 impl Protocol for Pager {
     type Request = PagerRequest;
-    type Output = Note;
+    type Output = Output;
     type Ending = Infallible;
     type Event = Event;
     type Settings = ();
     type Session = Session;
-    type Decoder = Decoder;
+    type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "pager";
-    const CAPABILITIES: Capabilities = Capabilities::STEPS.with(Capabilities::ERRORS);
+    const CAPABILITIES: Capabilities = Capabilities::STEPS;
 
     fn read(_: &Parts, body: Bytes) -> Result<PagerRequest, Refusal> {
-        let wrong = |_| Refusal::new(StatusCode::BAD_REQUEST, "not a request of the Pager");
-        serde_json::from_slice(&body).map_err(wrong)
+        Ok(PagerRequest::from_json(body)?)
     }
 
-    fn session(request: &PagerRequest, (): &(), _: &Env) -> Session {
-        Session::new(request.stream)
-    }
-
-    fn is_stream(request: &PagerRequest) -> bool {
-        request.stream
+    fn session(_: &PagerRequest, (): &(), _: &Env) -> Session {
+        Session::new(Reply::default())
     }
 
     fn response_headers(headers: &mut HeaderMap) {

@@ -10,11 +10,11 @@ class PagerFront extends Front {
   async ask(text) {
     this.messages.push({ by: "user", text });
     try {
-      for await (const event of this.post({ lines: structuredClone(this.messages), stream: true })) {
+      for await (const event of this.post({ lines: structuredClone(this.messages) })) {
         await this.take(event, (value) => {
           if (event.name === "delta") this.answer.text(asText(value.text));
           if (event.name === "note") this.answer.step({ message: asText(value.text) });
-          if (event.name === "failed") this.answer.notice(asText(value.failed), "error");
+          if (event.name === "failed") this.answer.notice(asText(value.message), "error");
         });
       }
     } finally {

@@ -1,48 +1,40 @@
 //! The request of the Pager.
 
+use copilot_wire::json::{List, Members, Wire};
 use copilot_wire::protocol::{Conversation, HistoryItem, Message, Role};
-use serde::{Deserialize, Serialize};
 
 /// A request: all lines so far.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 pub struct PagerRequest {
     /// The lines, oldest first.
-    pub lines: Vec<Line>,
-    /// `true` if the answer is a stream.
-    #[serde(default = "yes")]
-    pub stream: bool,
+    #[wire(always)]
+    pub lines: List<Line>,
+    /// Members without a field.
+    pub unknown: Members,
 }
 
 /// A message of one side.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[wire(new = "Creates a line.")]
 pub struct Line {
     /// `user` or `agent`.
+    #[wire(always, new)]
     pub by: String,
     /// The text.
+    #[wire(always, new)]
     pub text: String,
-}
-
-impl Line {
-    /// Creates a line.
-    #[must_use]
-    pub fn new(by: &str, text: impl Into<String>) -> Self {
-        let (by, text) = (by.to_owned(), text.into());
-        Self { by, text }
-    }
-}
-
-fn yes() -> bool {
-    true
+    /// Members without a field.
+    pub unknown: Members,
 }
 
 impl Conversation for PagerRequest {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.lines.iter().map(|line| {
-            let role = match &*line.by {
+            let role = match line.by.as_str() {
                 "agent" => Role::Assistant,
                 _ => Role::User,
             };
-            HistoryItem::Message(Message::new(role, &*line.text))
+            HistoryItem::Message(Message::new(role, line.text.as_str()))
         })
     }
 }

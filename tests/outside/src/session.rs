@@ -2,130 +2,85 @@
 
 use std::convert::Infallible;
 
-use copilot_wire::json::Escape;
-use copilot_wire::protocol::{self, Failure, Framing, Part, SendError, TextFrame};
-use serde_json::{Value, json};
+use copilot_wire::protocol::{
+    Block, BlockSession, Blocks, Failure, FrameEvent as _, Framing, SendError, Status, ToolCall,
+    Writer,
+};
 
-use crate::Note;
+use crate::{Event, Output};
 
-/// One reply: its blocks, or the document that they become.
-#[derive(Debug)]
-pub struct Session {
-    stream: bool,
+/// One reply.
+pub type Session = BlockSession<Reply>;
+
+/// The blocks of one reply.
+#[derive(Debug, Default)]
+pub struct Reply {
     /// The number of the newest block.
     block: u64,
-    /// The bytes around text while that block is open: the first text opens it.
-    open: Option<TextFrame>,
-    beats: u64,
-    /// The text and the notes of a document.
-    text: String,
-    notes: Vec<String>,
 }
 
-impl Session {
-    pub(crate) fn new(stream: bool) -> Self {
-        Self {
-            stream,
-            block: 0,
-            open: None,
-            beats: 0,
-            text: String::new(),
-            notes: Vec::new(),
-        }
-    }
+type To<'a> = Writer<'a, Reply>;
 
-    /// Writes a frame. Of a document nothing is written before its end.
-    fn write(&self, name: &str, data: &Value, out: &mut Vec<u8>) {
-        if self.stream {
-            out.extend_from_slice(format!("event: {name}\ndata: {data}\n\n").as_bytes());
-        }
-    }
-
-    fn close(&mut self, out: &mut Vec<u8>) {
-        if self.open.take().is_some() {
-            self.write("end", &json!({"block": self.block}), out);
-        }
-    }
-
-    fn note(&mut self, text: &str, out: &mut Vec<u8>) {
-        self.close(out);
-        self.notes.push(text.to_owned());
-        self.write("note", &json!({"text": text}), out);
-    }
-}
-
-impl protocol::Session for Session {
-    type Output = Note;
+impl Blocks for Reply {
+    type Output = Output;
     type Ending = Infallible;
+    type Event = Event;
+    type Document = Infallible;
 
-    fn text_frame(&self) -> Option<TextFrame> {
-        self.open.clone()
+    const NOT_OFFERED: &'static str = "the Pager runs no tools";
+
+    fn write(&self, event: &Event, out: &mut Vec<u8>) {
+        event.write(out);
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if !self.stream {
-            self.text.push_str(text);
-            return Ok(());
-        }
-        if self.open.is_none() {
-            self.block += 1;
-            self.write("start", &json!({"block": self.block}), out);
-        }
-        let frame = self.open.get_or_insert_with(|| delta(self.block));
-        frame.write(text, out);
+    fn open(&mut self, _: Block, to: &mut To<'_>) {
+        self.block += 1;
+        to.event(self, Event::Start(self.block));
+    }
+
+    fn piece(&self, _: Block, text: String) -> Event {
+        let block = self.block;
+        Event::Delta { block, text }
+    }
+
+    fn close(&mut self, _: Block, to: &mut To<'_>) {
+        to.event(self, Event::End(self.block));
+    }
+
+    fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
+        to.close(self);
+        to.event(self, output.clone());
         Ok(())
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match part {
-            Part::Status(status) => self.note(&status.message, out),
-            Part::ToolRun(run) => self.note(&run.to_status().message, out),
-            Part::Cite(source) => self.note(&source.title, out),
-            Part::Table(table) => self.note(&table.name, out),
-            Part::Chart(chart) => self.note(&chart.name, out),
-            Part::Error(notice) => self.note(&notice.message, out),
-            Part::Confirm(question) => self.text(&question.to_text()?, out)?,
-            Part::Calls(_) => return Err(SendError::Unsupported("the Pager runs no tools")),
-            // The Pager has no form for other parts.
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn output(&mut self, Note(text): &Note, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.note(text, out);
-        Ok(())
-    }
-
-    fn ending(&mut self, never: &Infallible, _: &mut Vec<u8>) -> Result<(), SendError> {
+    fn ending(&mut self, never: &Infallible, _: &mut To<'_>) -> Result<(), SendError> {
         match *never {}
     }
 
-    fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
-        self.beats += 1;
-        self.write("beat", &json!({"beats": self.beats}), out);
+    /// Writes nothing: the Pager has no place for reasoning.
+    fn reasoning(&mut self, _: &str, _: &mut To<'_>) {}
+
+    fn status(&mut self, status: &Status, to: &mut To<'_>) {
+        to.close(self);
+        to.event(self, Event::Note(status.message.clone()));
     }
 
-    /// Writes the end of the last block and the end of the answer: two events in one frame.
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        if !self.stream {
-            let document = json!({"text": self.text, "notes": self.notes});
-            out.extend_from_slice(document.to_string().as_bytes());
-            return;
-        }
-        let block = self.open.as_ref().map(|_| self.block);
-        self.write("end", &json!({"block": block, "done": true}), out);
+    fn calls(&mut self, _: &[ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
+        Err(SendError::Unsupported(Self::NOT_OFFERED))
     }
 
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        let failed = json!({"failed": failure.message, "again": failure.retryable});
-        self.close(out);
-        self.write("failed", &failed, out);
+    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+        to.close(self);
+        to.event(self, Event::Done);
+        Ok(())
     }
-}
 
-/// The bytes around every piece of text of a block.
-fn delta(block: u64) -> TextFrame {
-    let head = format!("event: delta\ndata: {{\"block\":{block},\"text\":\"");
-    TextFrame::new(head, &b"\"}\n\n"[..], Escape::Json)
+    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
+        to.close(self);
+        to.event(self, Event::Failed(failure.message.to_owned()));
+    }
+
+    fn keep_alive(&self, _: Framing, _: bool, out: &mut Vec<u8>) {
+        Event::Beat.write(out);
+    }
 }

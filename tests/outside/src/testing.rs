@@ -8,41 +8,15 @@ use copilot_wire_kit::{
     Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
 };
 use http::HeaderMap;
-use serde_json::Value;
 
-use crate::{Event, Line, Note, Pager, PagerRequest, Screen};
+use crate::{Event, Line, Pager, PagerRequest, Screen};
 
 /// A Pager that is played.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct PagerScreen {
     request: PagerRequest,
     said: String,
     decoder: EventDecoder<Pager>,
-}
-
-impl PagerScreen {
-    /// Creates an empty screen.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::continuing(PagerRequest {
-            lines: Vec::new(),
-            stream: true,
-        })
-    }
-
-    fn continuing(request: PagerRequest) -> Self {
-        Self {
-            request,
-            said: String::new(),
-            decoder: EventDecoder::new(),
-        }
-    }
-}
-
-impl Default for PagerScreen {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl FrontEnd for PagerScreen {
@@ -55,10 +29,7 @@ impl FrontEnd for PagerScreen {
     }
 
     fn request(&self) -> http::Request<Bytes> {
-        post(
-            Self::PATH,
-            Pager::to_body(&self.request).unwrap_or_default(),
-        )
+        post(Self::PATH, self.request.to_json())
     }
 
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
@@ -71,7 +42,7 @@ impl FrontEnd for PagerScreen {
                 self.said.push_str(text);
                 vec![Effect::Text(text.clone())]
             }
-            Event::Note(Note(text)) => vec![Effect::Status(Status::new(text))],
+            Event::Note(text) => vec![Effect::Status(Status::new(text))],
             Event::Failed(why) => vec![Effect::Error(Notice::new(why))],
             _ => Vec::new(),
         }
@@ -110,10 +81,11 @@ impl Toolkit for Pager {
     type FrontEnd = PagerScreen;
 
     fn front_end(setup: &Setup<'_>) -> Result<PagerScreen, BoxError> {
-        Ok(match &setup.request {
-            Some(body) => PagerScreen::continuing(serde_json::from_slice(body)?),
-            None => PagerScreen::new(),
-        })
+        let mut screen = PagerScreen::default();
+        if let Some(body) = &setup.request {
+            screen.request = PagerRequest::from_json(body)?;
+        }
+        Ok(screen)
     }
 
     fn describe(event: &Event) -> Summary {
@@ -121,19 +93,20 @@ impl Toolkit for Pager {
             Event::Start(block) => Summary::new("start", block.to_string()),
             Event::Delta { text, .. } => Summary::new("text", text),
             Event::End(block) => Summary::new("end", block.to_string()),
-            Event::Note(Note(text)) => Summary::new("note", text),
-            Event::Beat(beats) => Summary::new("beat", beats.to_string()),
+            Event::Note(text) => Summary::new("note", text),
+            Event::Beat => Summary::new("beat", ""),
+            Event::Other(event) => Summary::new("other", event.text()),
             Event::Done => Summary::new("done", "").last(),
             Event::Failed(why) => Summary::new("failed", why).failed(),
         }
     }
 
-    fn native(request: &PagerRequest, _: &HeaderMap) -> Node {
-        Node::object([("stream", request.stream.into())])
+    fn native(_: &PagerRequest, _: &HeaderMap) -> Node {
+        Node::None
     }
 
     fn to_body(request: &PagerRequest) -> Option<Bytes> {
-        serde_json::to_vec(request).ok().map(Bytes::from)
+        Some(request.to_json())
     }
 
     fn mount() -> impl Mount<Protocol = Self> {
@@ -147,12 +120,11 @@ impl Toolkit for Pager {
             match event.name() {
                 "start" => open = Some(block.raw),
                 "end" => open = None,
+                "done" => {
+                    let name = &stream.exchange.name;
+                    judge.expect(&OPEN_BLOCK, open.is_none(), name, open.unwrap_or_default());
+                }
                 _ => {}
-            }
-            let data: Value = serde_json::from_str(event.data()).unwrap_or_default();
-            if data.get("done").is_some() {
-                let name = &stream.exchange.name;
-                judge.expect(&OPEN_BLOCK, open.is_none(), name, open.unwrap_or_default());
             }
         }
     }

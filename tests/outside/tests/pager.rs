@@ -22,7 +22,7 @@ use copilot_wire_kit::{Clock, Harness, kit};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::Response;
-use outside_protocol::{Event, Note, PLAYGROUND, Pager, PagerScreen, Screen};
+use outside_protocol::{Event, Output, PLAYGROUND, Pager, PagerScreen, Screen};
 
 /// The bodies of the fuzz targets.
 #[path = "../../../fuzz/src/input.rs"]
@@ -94,9 +94,10 @@ fn it_is_mounted_beside_another_protocol() {
     let reply = ask(&router, http::Request::post("/pager"), HI);
     assert_eq!(reply.headers()["content-type"], "text/event-stream");
     assert_eq!(reply.headers()["x-pager"], "1");
-    let expected = "event: start\ndata: {\"block\":1}\n\n\
-                    event: delta\ndata: {\"block\":1,\"text\":\"hi\"}\n\n\
-                    event: end\ndata: {\"block\":1,\"done\":true}\n\n";
+    let expected = "event: start\ndata: {\"type\":\"start\",\"block\":1}\n\n\
+                    event: delta\ndata: {\"type\":\"delta\",\"block\":1,\"text\":\"hi\"}\n\n\
+                    event: end\ndata: {\"type\":\"end\",\"block\":1}\n\n\
+                    event: done\ndata: {\"type\":\"done\"}\n\n";
     assert_eq!(reply.body(), expected);
     let human = r#"{"messages":[{"role":"human","content":"hi"}]}"#;
     let reply = ask(&router, http::Request::post("/v1/query"), human);
@@ -104,57 +105,19 @@ fn it_is_mounted_beside_another_protocol() {
     assert!(!reply.headers().contains_key("x-pager"));
 }
 
+/// A note of the agent's own closes the block.
 #[test]
-fn it_answers_without_a_stream() {
-    let whole = r#"{"lines":[{"by":"user","text":"hi"}],"stream":false}"#;
-    let reply = ask(&router(), http::Request::post("/pager"), whole);
-    assert_eq!(reply.headers()["content-type"], "application/json");
-    assert_eq!(reply.body(), r#"{"notes":[],"text":"hi"}"#);
-}
-
-#[test]
-fn a_failure_without_a_stream_has_a_status() {
-    let router = Router::new();
-    let router = router.mount_fn(Screen("/pager"), async |request: Request<Pager>, _| {
-        let failed = AgentError::new("gave up");
-        Err(match request.prompt().as_deref() {
-            Some("again") => failed.retryable(),
-            Some("busy") => failed.status(http::StatusCode::TOO_MANY_REQUESTS),
-            _ => failed,
-        })
-    });
-    let router = router.unwrap();
-    for (prompt, status) in [("hi", 400), ("again", 503), ("busy", 429)] {
-        let whole = format!(r#"{{"lines":[{{"by":"user","text":"{prompt}"}}],"stream":false}}"#);
-        let reply = ask(&router, http::Request::post("/pager"), whole);
-        assert_eq!(reply.status(), status, "{prompt}");
-        assert_eq!(
-            reply.headers().contains_key("x-should-retry"),
-            prompt != "again"
-        );
-        assert_eq!(reply.headers()["content-type"], "text/plain; charset=utf-8");
-        assert_eq!(reply.body(), "gave up");
-    }
-}
-
-/// Text takes the same bytes with the frame of a block as through the session.
-#[test]
-fn text_is_written_with_the_frame_of_its_block() {
-    let texts = ["a \"b\"\n", "\u{1}\u{2028}", "é"];
-    let router = Router::new();
-    let agent = move |_: Request<Pager>, reply: Reply<Pager>| async move {
-        for text in texts {
-            reply.text(text).await?;
-        }
-        Ok(())
+fn an_agent_of_this_protocol_sends_notes() {
+    let agent = async |_: Request<Pager>, reply: Reply<Pager>| {
+        reply.text("hi").await?;
+        Ok(reply.send(Output::Note("n".into())).await?)
     };
-    let router = router.mount_fn(Screen("/pager"), agent).unwrap();
+    let router = Router::new().mount_fn(Screen("/pager"), agent).unwrap();
     let reply = ask(&router, http::Request::post("/pager"), HI);
-    let deltas = texts.map(|text| {
-        let data = serde_json::json!({"block": 1, "text": text});
-        format!("event: delta\ndata: {data}\n\n")
-    });
-    assert!(reply.body().contains(&deltas.concat()), "{}", reply.body());
+    let end = "event: end\ndata: {\"type\":\"end\",\"block\":1}\n\n\
+               event: note\ndata: {\"type\":\"note\",\"text\":\"n\"}\n\n\
+               event: done\ndata: {\"type\":\"done\"}\n\n";
+    assert!(reply.body().ends_with(end), "{}", reply.body());
 }
 
 #[test]
@@ -162,29 +125,18 @@ fn it_refuses_in_plain_text() {
     let reply = ask(&router(), http::Request::post("/pager"), "{");
     assert_eq!(reply.status(), 400);
     assert_eq!(reply.headers()["content-type"], "text/plain; charset=utf-8");
-    assert_eq!(reply.body(), "not a request of the Pager");
+    assert_eq!(reply.body(), "the body ends where `,` or `}` is expected");
 }
 
 #[test]
-fn it_is_staged_with_blocks_beats_and_two_events_in_one_frame() {
+fn it_is_staged_with_blocks_and_beats() {
     let clock = Clock::new();
-    let mut harness = Harness::new(PagerScreen::new(), Slow(clock.clone())).clock(&clock);
+    let mut harness = Harness::new(PagerScreen::default(), Slow(clock.clone())).clock(&clock);
     let turn = block_on(harness.prompt("hi")).unwrap();
-    let events: Vec<_> = turn.events().iter().map(|(_, event)| event).collect();
-    let beats = events
-        .iter()
-        .filter(|event| matches!(event, Event::Beat(_)));
-    assert!(beats.clone().count() > 1, "{events:?}");
-    assert!(
-        beats
-            .zip(1..)
-            .all(|(beat, number)| **beat == Event::Beat(number))
-    );
-    let others: Vec<_> = events
-        .into_iter()
-        .filter(|event| !matches!(event, Event::Beat(_)))
-        .cloned()
-        .collect();
+    let events = turn.events().iter().map(|(_, event)| event.clone());
+    let is_beat = |event: &Event| *event == Event::Beat;
+    let (beats, others): (Vec<_>, Vec<_>) = events.partition(is_beat);
+    assert!(beats.len() > 1, "{beats:?}");
     let delta = |block, text: &str| Event::Delta {
         block,
         text: text.to_owned(),
@@ -194,7 +146,7 @@ fn it_is_staged_with_blocks_beats_and_two_events_in_one_frame() {
         delta(1, "You said "),
         delta(1, "hi"),
         Event::End(1),
-        Event::Note(Note("Thinking".to_owned())),
+        Event::Note("Thinking".to_owned()),
         Event::Start(2),
         delta(2, "Well."),
         Event::End(2),
@@ -224,7 +176,7 @@ fn a_question_in_text_is_answered() {
             }
         }
     }
-    let mut harness = Harness::new(PagerScreen::new(), Careful);
+    let mut harness = Harness::new(PagerScreen::default(), Careful);
     let turn = block_on(harness.prompt("delete")).unwrap();
     assert!(turn.question().is_some(), "{turn}");
     assert!(turn.text().contains("For ever."), "{turn}");
@@ -245,7 +197,7 @@ fn it_is_checked_by_a_rule_of_its_own() {
     assert!(report.passed.contains(&"pager/open-block"), "{report}");
     assert!(report.passed.contains(&"http/bad-json"), "{report}");
 
-    let open = b"event: start\ndata: {\"block\":1}\n\nevent: note\ndata: {\"text\":\"x\",\"done\":true}\n\n";
+    let open = b"event: start\ndata: {\"type\":\"start\",\"block\":1}\n\nevent: done\ndata: {\"type\":\"done\"}\n\n";
     let report = recorded(kit::<Pager>(), open);
     assert!(report.rules().eq(["pager/open-block"]), "{report}");
     assert_eq!(report.findings[0].offset, Some(0));
@@ -330,7 +282,7 @@ fn it_is_fuzzed() {
     let seeds = [
         HI.as_bytes(),
         stream.as_bytes(),
-        b"\0event: beat\ndata: {\"beats\":1}\n\n",
+        b"\0event: beat\ndata: {\"type\":\"beat\"}\n\n",
     ];
     let mut random = 0x5EED_u64;
     let mut below = |bound: usize| {
