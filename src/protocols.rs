@@ -13,41 +13,29 @@ use crate::models::{Dialect, Model};
 ))]
 use crate::router::{MountError, Router};
 
-/// Calls a macro for every protocol whose feature is on.
-#[cfg(feature = "playground")]
-macro_rules! every_protocol {
-    ($each:ident) => {
-        #[cfg(feature = "openbb")]
-        $each!(openbb::OpenBb);
-        #[cfg(feature = "github")]
-        $each!(github::GitHub);
-        #[cfg(feature = "openai")]
-        $each!(openai::OpenAi);
-        #[cfg(feature = "responses")]
-        $each!(responses::Responses);
-        #[cfg(feature = "meilisearch")]
-        $each!(meilisearch::Meilisearch);
-        #[cfg(feature = "anthropic")]
-        $each!(anthropic::Anthropic);
-        #[cfg(feature = "ui_stream")]
-        $each!(ui_stream::UiStream);
-        #[cfg(feature = "ag_ui")]
-        $each!(ag_ui::AgUi);
-    };
-}
-
 /// Returns the scripts that emulate every protocol's front end on the playground.
 #[cfg(feature = "playground")]
 #[must_use]
 pub fn scripts() -> Vec<&'static str> {
-    let mut scripts = Vec::new();
-    macro_rules! each {
-        ($module:ident::$protocol:ident) => {
-            scripts.push(crate::$module::PLAYGROUND);
-        };
-    }
-    every_protocol!(each);
-    scripts
+    let scripts: &[&str] = &[
+        #[cfg(feature = "openbb")]
+        crate::openbb::PLAYGROUND,
+        #[cfg(feature = "github")]
+        crate::github::PLAYGROUND,
+        #[cfg(feature = "openai")]
+        crate::openai::PLAYGROUND,
+        #[cfg(feature = "responses")]
+        crate::responses::PLAYGROUND,
+        #[cfg(feature = "meilisearch")]
+        crate::meilisearch::PLAYGROUND,
+        #[cfg(feature = "anthropic")]
+        crate::anthropic::PLAYGROUND,
+        #[cfg(feature = "ui_stream")]
+        crate::ui_stream::PLAYGROUND,
+        #[cfg(feature = "ag_ui")]
+        crate::ag_ui::PLAYGROUND,
+    ];
+    scripts.to_vec()
 }
 
 #[cfg(feature = "playground")]

@@ -11,7 +11,7 @@ use copilot_wire::protocol::{
 };
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use copilot_wire_kit::Toolkit;
-use copilot_wire_kit::{Visit, visit};
+use copilot_wire_kit::Visit;
 use futures::StreamExt;
 use futures::executor::block_on;
 use http::StatusCode;
@@ -40,17 +40,17 @@ impl Visit for Each<'_> {
 
 /// Reads any bytes as the request body of every protocol.
 pub fn requests(data: &[u8]) {
-    visit(&mut Each(data, Property::Request));
+    Each(data, Property::Request).visit_all();
 }
 
 /// Reads any bytes as the response of every protocol; the first one is the size of the chunks.
 pub fn events(data: &[u8]) {
-    visit(&mut Each(data, Property::Event));
+    Each(data, Property::Event).visit_all();
 }
 
 /// Writes any sequence of shared parts to every protocol.
 pub fn words(data: &[u8]) {
-    visit(&mut Each(data, Property::Word));
+    Each(data, Property::Word).visit_all();
 }
 
 fn parts() -> http::request::Parts {

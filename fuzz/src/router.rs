@@ -6,7 +6,7 @@ use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use copilot_wire_kit::Toolkit;
-use copilot_wire_kit::{Visit, visit};
+use copilot_wire_kit::Visit;
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::header::CONTENT_TYPE;
@@ -53,7 +53,7 @@ fn mounted() -> Mounted {
             "access-control-request-headers",
         ],
     };
-    visit(&mut mounted);
+    mounted.visit_all();
     mounted.names.push("authorization");
     mounted
 }

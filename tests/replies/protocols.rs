@@ -7,7 +7,7 @@ use copilot_wire::replies::{ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::{Responses, ResponsesRequest};
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire_kit::Toolkit;
-use copilot_wire_kit::{Visit, visit};
+use copilot_wire_kit::Visit;
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
 use serde_json::Value;
@@ -57,7 +57,7 @@ fn a_cut_reply_is_whole_when_it_is_asked_for_again() {
             }
         }
     }
-    visit(&mut Cut);
+    Cut.visit_all();
 }
 
 /// Without resumable replies, and without a user, the bytes are those of an ordinary reply.
@@ -94,7 +94,7 @@ fn without_a_user_nothing_changes() {
             assert_eq!(heads[0], heads[1], "{}", P::NAME);
         }
     }
-    visit(&mut Plain);
+    Plain.visit_all();
 }
 
 /// A server that is dead for the others leaves a failure for readers elsewhere, in the words of each protocol, and
@@ -132,7 +132,7 @@ fn a_lost_reply_is_a_failure() {
             });
         }
     }
-    visit(&mut Lost);
+    Lost.visit_all();
 }
 
 /// Also one that a connection has taken to its end: the server cannot know what has arrived.

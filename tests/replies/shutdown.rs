@@ -11,8 +11,8 @@ use copilot_wire::replies::{MemoryReplyStore, ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire_kit::Visit;
 use copilot_wire_kit::{FrontEnd as _, Toolkit};
-use copilot_wire_kit::{Visit, visit};
 use futures::{FutureExt as _, StreamExt as _, stream};
 use http::{Method, StatusCode};
 use tokio::time::Instant;
@@ -218,7 +218,7 @@ async fn refuses<P: Toolkit>(router: &Router) {
 
 #[test]
 fn every_stream_fails_as_its_protocol_does() {
-    visit(&mut EveryProtocol);
+    EveryProtocol.visit_all();
 }
 
 #[test]
@@ -363,7 +363,7 @@ impl Visit for EveryDocument {
 #[test]
 fn an_answer_without_a_stream_has_a_status() {
     let mut every = EveryDocument(0);
-    visit(&mut every);
+    every.visit_all();
     assert!(every.0 > 0);
 }
 

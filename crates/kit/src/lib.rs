@@ -80,7 +80,7 @@ pub use front_end::{Answer, AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, 
 pub use harness::{Harness, HarnessError};
 pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;
-pub use protocols::{Visit, kits, visit};
+pub use protocols::{Visit, kits};
 pub use reader::{EventReader, Summary};
 #[cfg(feature = "resumable")]
 pub use reply_store::{check_dead_server, check_reply_store};

@@ -13,43 +13,30 @@
 
 use crate::{Kit, Toolkit, kit};
 
-/// Calls a macro for every protocol whose feature is on.
-macro_rules! every_protocol {
-    ($each:ident) => {
-        #[cfg(feature = "openbb")]
-        $each!(openbb::OpenBb);
-        #[cfg(feature = "github")]
-        $each!(github::GitHub);
-        #[cfg(feature = "openai")]
-        $each!(openai::OpenAi);
-        #[cfg(feature = "responses")]
-        $each!(responses::Responses);
-        #[cfg(feature = "meilisearch")]
-        $each!(meilisearch::Meilisearch);
-        #[cfg(feature = "anthropic")]
-        $each!(anthropic::Anthropic);
-        #[cfg(feature = "ui_stream")]
-        $each!(ui_stream::UiStream);
-        #[cfg(feature = "ag_ui")]
-        $each!(ag_ui::AgUi);
-    };
-}
-
 /// A visitor of all protocols, by type.
 pub trait Visit {
     /// Visits one protocol.
     fn visit<P: Toolkit>(&mut self);
-}
 
-/// Visits every protocol.
-#[allow(unused_macros, unused_variables, reason = "without protocols")]
-pub fn visit(visitor: &mut impl Visit) {
-    macro_rules! each {
-        ($module:ident::$protocol:ident) => {
-            visitor.visit::<copilot_wire::$module::$protocol>();
-        };
+    /// Visits every protocol whose feature is on.
+    fn visit_all(&mut self) {
+        #[cfg(feature = "openbb")]
+        self.visit::<copilot_wire::openbb::OpenBb>();
+        #[cfg(feature = "github")]
+        self.visit::<copilot_wire::github::GitHub>();
+        #[cfg(feature = "openai")]
+        self.visit::<copilot_wire::openai::OpenAi>();
+        #[cfg(feature = "responses")]
+        self.visit::<copilot_wire::responses::Responses>();
+        #[cfg(feature = "meilisearch")]
+        self.visit::<copilot_wire::meilisearch::Meilisearch>();
+        #[cfg(feature = "anthropic")]
+        self.visit::<copilot_wire::anthropic::Anthropic>();
+        #[cfg(feature = "ui_stream")]
+        self.visit::<copilot_wire::ui_stream::UiStream>();
+        #[cfg(feature = "ag_ui")]
+        self.visit::<copilot_wire::ag_ui::AgUi>();
     }
-    every_protocol!(each);
 }
 
 /// Returns the kits of every protocol.
@@ -62,6 +49,6 @@ pub fn kits() -> Vec<Kit> {
         }
     }
     let mut kits = Kits(Vec::new());
-    visit(&mut kits);
+    kits.visit_all();
     kits.0
 }

@@ -27,8 +27,11 @@ pub struct Setup<'a> {
 
 impl Setup<'_> {
     /// Reads the recorded request, if there is one.
-    #[allow(dead_code, reason = "for the protocols")]
-    pub(crate) fn read<P: Protocol>(&self) -> Result<Option<P::Request>, Refusal> {
+    ///
+    /// # Errors
+    ///
+    /// The [`Refusal`] of the protocol.
+    pub fn read<P: Protocol>(&self) -> Result<Option<P::Request>, Refusal> {
         let (parts, ()) = http::Request::post("/")
             .body(())
             .unwrap_or_default()
@@ -38,8 +41,8 @@ impl Setup<'_> {
     }
 
     /// Returns the model to ask for: the one that is set, else the recorded one unless it is empty, else the default.
-    #[allow(dead_code, reason = "for the protocols")]
-    pub(crate) fn model(&self, recorded: String, default: &str) -> String {
+    #[must_use]
+    pub fn model(&self, recorded: String, default: &str) -> String {
         match &self.model {
             Some(model) => model.clone(),
             None if recorded.is_empty() => default.to_owned(),

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::Mount;
-use copilot_wire_kit::check::{Judge, Level, Rule, Stream};
+use copilot_wire_kit::check::{Judge, Rule, Stream, rules};
 use copilot_wire_kit::{
     Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
 };
@@ -62,13 +62,12 @@ impl FrontEnd for PagerScreen {
     fn answer(&mut self, _: Vec<Answer>) {}
 }
 
-static OPEN_BLOCK: Rule = Rule::new(
-    Level::Error,
-    "pager/open-block",
-    "every block that starts ends",
-    "the Pager shows the block as unfinished",
-    "end the block before the answer ends",
-);
+rules! {
+    OPEN_BLOCK = Error "pager/open-block",
+        "every block that starts ends",
+        "the Pager shows the block as unfinished",
+        "end the block before the answer ends";
+}
 
 impl Toolkit for Pager {
     const TITLE: &'static str = "The Pager";
@@ -76,7 +75,7 @@ impl Toolkit for Pager {
     const SAMPLE: Sample =
         Sample::new(r#"{"lines":[{"by":"user","text":"hi"}]}"#, &["/pager"], &[]);
 
-    const RULES: &'static [&'static [&'static Rule]] = &[&[&OPEN_BLOCK]];
+    const RULES: &'static [&'static [&'static Rule]] = &[RULES];
 
     type FrontEnd = PagerScreen;
 

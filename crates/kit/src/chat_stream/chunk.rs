@@ -176,15 +176,3 @@ fn choices(
         *was_finished = true;
     }
 }
-
-/// Returns an iterator over the `delta`s of all choices, each with its block.
-#[allow(dead_code, reason = "for the protocols")]
-pub(crate) fn deltas<'a>(
-    chunks: &'a Chunks<'a>,
-) -> impl Iterator<Item = (&'a Value, &'a Block<'a>)> {
-    chunks.chunks.iter().flat_map(|(chunk, block)| {
-        let choices = chunk.get("choices").and_then(Value::as_array);
-        let choices = choices.into_iter().flatten();
-        choices.filter_map(|choice| Some((choice.get("delta")?, *block)))
-    })
-}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::chunk::{Chunks, is_error};
-use crate::check::{Judge, Stream, rules};
+use crate::check::{Block, Judge, Stream, rules};
 
 rules! {
     NAMED = Error "chunk/event-name",
@@ -31,4 +31,15 @@ pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>, chunks: &Chunks<'_>)
             && chunk.get("created").is_some_and(Value::is_u64);
         judge.expect(&COMPLETE, complete, at, block.raw);
     }
+}
+
+/// Returns an iterator over the `delta`s of all choices, each with its block.
+pub(crate) fn deltas<'a>(
+    chunks: &'a Chunks<'a>,
+) -> impl Iterator<Item = (&'a Value, &'a Block<'a>)> {
+    chunks.chunks.iter().flat_map(|(chunk, block)| {
+        let choices = chunk.get("choices").and_then(Value::as_array);
+        let choices = choices.into_iter().flatten();
+        choices.filter_map(|choice| Some((choice.get("delta")?, *block)))
+    })
 }

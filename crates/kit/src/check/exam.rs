@@ -57,9 +57,16 @@ impl Recorded {
     }
 }
 
-/// Creates requests from files of `fixtures`, each with its name.
-#[allow(unused_macros, reason = "for the protocols")]
-macro_rules! recorded {
+/// Creates an array of [`Recorded`] from files of the crate that calls it: `fixtures/FOLDER/NAME.json`, each with its
+/// name.
+///
+/// ```ignore
+/// let requests = recorded_files! { Some(&REQUEST), "openbb": "req_v2_full" "req_v1_context_items" };
+/// ```
+///
+/// [`Recorded`]: crate::check::Recorded
+#[macro_export]
+macro_rules! recorded_files {
     ($rule:expr, $folder:literal: $($name:literal)+) => {
         [$($crate::check::Recorded::new(
             $rule,
@@ -70,8 +77,6 @@ macro_rules! recorded {
         )),+]
     };
 }
-#[allow(unused_imports, reason = "for the protocols")]
-pub(crate) use recorded;
 
 /// A stream to check.
 #[derive(Debug)]

@@ -10,8 +10,9 @@ use super::blocks::Block;
 use super::exam::{Exam, Recorded, Stream};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
-use super::rule::{Rule, rules};
+use super::rule::Rule;
 use super::{pace, question, read};
+use crate::rules;
 
 rules! {
     UNREACHABLE = Error "http/unreachable",

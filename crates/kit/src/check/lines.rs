@@ -7,7 +7,7 @@ use super::blocks::Block;
 use super::exchange::{End, Exchange};
 use super::expect_utf8;
 use super::judge::Judge;
-use super::rule::rules;
+use crate::rules;
 
 rules! {
     UTF8 = Error "lines/utf8",

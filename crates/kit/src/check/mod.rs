@@ -48,18 +48,16 @@ mod target;
 use copilot_wire::protocol::Framing;
 use exchange::End;
 
+#[doc(no_inline)]
+pub use crate::{recorded_files, rules};
 pub use blocks::Block;
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
-#[allow(unused_imports, reason = "for the protocols")]
-pub(crate) use exam::recorded as recorded_files;
 pub use exam::{Exam, Recorded, Stream};
 pub use exchange::Exchange;
 pub use judge::Judge;
 pub use progress::Progress;
 pub use recorded::recorded;
 pub use report::{Finding, Report};
-#[allow(unused_imports, reason = "for the protocols")]
-pub(crate) use rule::rules;
 pub use rule::{Level, Rule};
 pub use run::{Check, check};
 pub use target::Target;

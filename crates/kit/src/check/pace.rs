@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::blocks::Block;
 use super::exchange::Exchange;
 use super::judge::Judge;
-use super::rule::rules;
+use crate::rules;
 
 rules! {
     LATE_HEAD = Warning "http/late-head",

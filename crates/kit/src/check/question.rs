@@ -2,9 +2,9 @@
 
 use super::exchange::{End, Exchange};
 use super::judge::Judge;
-use super::rule::rules;
 use crate::effect::Effect;
 use crate::kit::Kit;
+use crate::rules;
 use crate::setup::Setup;
 
 rules! {

@@ -59,7 +59,24 @@ impl Rule {
     }
 }
 
-/// Declares rules, each as a static and all of them as `RULES`, so that the table is complete.
+/// Declares rules, each as a static and all of them as `RULES`, so that the table is complete: the name of the static,
+/// the level, and the fields of a [`Rule`] in their order.
+///
+/// ```
+/// use copilot_wire_kit::check::{Rule, rules};
+///
+/// rules! {
+///     OPEN_BLOCK = Error "pager/open-block",
+///         "every block that starts ends",
+///         "the Pager shows the block as unfinished",
+///         "end the block before the answer ends";
+/// }
+///
+/// const ALL: &[&[&Rule]] = &[RULES];
+/// ```
+///
+/// [`Rule`]: crate::check::Rule
+#[macro_export]
 macro_rules! rules {
     ($($name:ident = $level:ident $id:literal, $says:literal, $why:literal, $fix:literal;)+) => {
         $(
@@ -72,4 +89,3 @@ macro_rules! rules {
         pub(crate) static RULES: &[&$crate::check::Rule] = &[$(&$name),+];
     };
 }
-pub(crate) use rules;

@@ -4,7 +4,7 @@ use super::blocks::{Block, blocks};
 use super::exchange::{End, Exchange, last};
 use super::expect_utf8;
 use super::judge::Judge;
-use super::rule::rules;
+use crate::rules;
 
 rules! {
     UTF8 = Error "sse/utf8",

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::chat_stream::chunk::{self, Chunks, deltas, is_error};
+use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::check::{
     Block, Exam, Exchange, HAZARDS, Judge, Recorded, Stream, recorded_files, rules,
@@ -109,7 +109,7 @@ fn notifications(
 ) {
     let at = &*exchange.name;
     let mut searches = Searches::default();
-    for (delta, block) in deltas(chunks) {
+    for (delta, block) in complete::deltas(chunks) {
         let calls = delta.get("tool_calls").and_then(Value::as_array);
         for call in calls.into_iter().flatten() {
             let name = text(call, "/function/name");

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::front_end::OpenAiClient;
 use super::requests;
-use crate::chat_stream::chunk::{self, Chunks, deltas, is_error};
+use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::check::{Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd, Toolkit};
@@ -173,7 +173,7 @@ struct Call {
 fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Option<&Value>) {
     let at = &*exchange.name;
     let mut calls: BTreeMap<u64, Call> = BTreeMap::new();
-    for (delta, block) in deltas(chunks) {
+    for (delta, block) in complete::deltas(chunks) {
         let fragments = delta.get("tool_calls").and_then(Value::as_array);
         for fragment in fragments.into_iter().flatten() {
             let text = |path: &str| fragment.pointer(path).and_then(Value::as_str);
