@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::front_end::AnthropicClient;
-use super::requests;
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd as _, Toolkit as _};
 use copilot_wire::anthropic::Anthropic;
@@ -100,14 +99,13 @@ rules! {
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(AnthropicClient::PATH);
-    // The recorded requests, a count, and one that is a list.
-    exam.plan(requests::REQUESTS + 2);
-    let model = match exam.model() {
-        Some(model) => Some(model.to_owned()),
-        // No client requests the list, so no rule checks it.
-        None => exam.first_model(Anthropic::models(path), None).await,
-    };
-    let requests = requests::all(model.as_deref().unwrap_or("default"));
+    let requests = include_str!("../../fixtures/anthropic/requests.json");
+    let requests = Recorded::list(&REQUEST, requests);
+    // Two more requests: a count, and one that is a list.
+    exam.plan(requests.len() + 2);
+    // No client requests the list of models, so no rule checks it.
+    let list = Anthropic::models(path);
+    let requests = exam.with_model(requests, list, None).await;
     let retried = |judge: &mut Judge, stream: &Stream<'_>| {
         let retry = stream.exchange.head.headers.get("x-should-retry");
         let never = retry.is_some_and(|retry| retry == "false");

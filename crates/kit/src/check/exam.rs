@@ -5,7 +5,9 @@ use std::fmt;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::blocks::Block;
 use super::endpoint::Endpoint;
@@ -37,6 +39,22 @@ impl Recorded {
             body: body.into(),
             rule,
         }
+    }
+
+    /// Reads requests from a JSON list of objects with a `name` and a `body`. Empty if the text is something else.
+    #[must_use]
+    pub fn list(rule: &'static Rule, list: &str) -> Vec<Self> {
+        #[derive(Deserialize)]
+        struct Entry<'a> {
+            name: String,
+            #[serde(borrow)]
+            body: &'a RawValue,
+        }
+        let entries: Vec<Entry<'_>> = serde_json::from_str(list).unwrap_or_default();
+        let entries = entries.into_iter();
+        entries
+            .map(|entry| Self::new(Some(rule), &entry.name, entry.body.get().to_owned()))
+            .collect()
     }
 
     /// Returns the body as JSON, `null` if it is not JSON.

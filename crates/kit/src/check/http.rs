@@ -257,9 +257,25 @@ impl Exam<'_> {
         }
     }
 
-    /// Requests the list of models, if it has a path, and returns the first one. With a `rule` there must
-    /// be one.
-    pub async fn first_model(
+    /// Sets the model of requests: that of the target, else the first one of the list of models at `list`. With a
+    /// `rule` the list is requested in any case, and must have one.
+    pub async fn with_model(
+        &mut self,
+        requests: Vec<Recorded>,
+        list: Option<String>,
+        rule: Option<&'static Rule>,
+    ) -> Vec<Recorded> {
+        let wanted = self.model().map(str::to_owned);
+        let listed = match (&wanted, rule) {
+            (Some(_), None) => None,
+            _ => self.first_model(list, rule).await,
+        };
+        let model = wanted.or(listed).unwrap_or_else(|| "default".to_owned());
+        let requests = requests.into_iter();
+        requests.map(|request| request.model(&model)).collect()
+    }
+
+    async fn first_model(
         &mut self,
         path: Option<String>,
         rule: Option<&'static Rule>,

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::front_end::OpenAiClient;
-use super::requests;
 use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::check::{Exam, Exchange, Judge, Recorded, Stream, rules};
@@ -74,11 +73,14 @@ rules! {
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(OpenAiClient::PATH);
-    // The recorded requests, and one that is a list.
-    exam.plan(requests::REQUESTS + 1);
-    let listed = exam.first_model(OpenAi::models(path), Some(&MODELS)).await;
-    let model = exam.model().map(str::to_owned).or(listed);
-    let requests = requests::all(model.as_deref().unwrap_or("default"));
+    let requests = Recorded::list(
+        &REQUEST,
+        include_str!("../../fixtures/openai/requests.json"),
+    );
+    // One more request: a list instead of an object.
+    exam.plan(requests.len() + 1);
+    let list = OpenAi::models(path);
+    let requests = exam.with_model(requests, list, Some(&MODELS)).await;
     exam.replay(path, &requests, judge, Some(whole)).await;
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;

@@ -26,7 +26,6 @@
 
 mod front_end;
 mod native;
-mod requests;
 mod rules;
 mod show;
 

@@ -7,7 +7,6 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::front_end::ResponsesClient;
-use super::requests;
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::responses::Responses;
@@ -132,13 +131,12 @@ const MEMBERS: [&str; 31] = [
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(ResponsesClient::PATH);
-    // The recorded requests, one that continues a response, and one that is a list.
-    exam.plan(requests::REQUESTS + 2);
-    let listed = exam
-        .first_model(Responses::models(path), Some(&MODELS))
-        .await;
-    let model = exam.model().map(str::to_owned).or(listed);
-    let requests = requests::all(model.as_deref().unwrap_or("default"));
+    let requests = include_str!("../../fixtures/responses/requests.json");
+    let requests = Recorded::list(&REQUEST, requests);
+    // Two more requests: one that continues a response, and one that is a list.
+    exam.plan(requests.len() + 2);
+    let list = Responses::models(path);
+    let requests = exam.with_model(requests, list, Some(&MODELS)).await;
     exam.replay(path, &requests, judge, Some(whole)).await;
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;
