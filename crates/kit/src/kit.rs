@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt::Debug;
-use std::future::Future;
 use std::pin::Pin;
 
 use bytes::Bytes;
@@ -108,6 +107,30 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
         None
     }
 }
+
+/// The functions of [`Toolkit`] that a protocol has in its modules `show`, `native` and `rules`.
+#[allow(unused_macros, reason = "for the protocols")]
+macro_rules! in_modules {
+    () => {
+        fn describe(event: &Self::Event) -> crate::Summary {
+            show::describe(event)
+        }
+
+        fn native(request: &Self::Request, headers: &http::HeaderMap) -> crate::Node {
+            native::native(request, headers)
+        }
+
+        fn judge(judge: &mut crate::check::Judge, stream: &crate::check::Stream<'_>) {
+            rules::judge(judge, stream);
+        }
+
+        fn check(exam: &mut crate::check::Exam<'_>) -> impl Future<Output = ()> + Send {
+            rules::check(exam)
+        }
+    };
+}
+#[allow(unused_imports, reason = "for the protocols")]
+pub(crate) use in_modules;
 
 /// A small request of a protocol, with the paths and headers of its requests.
 #[derive(Clone, Copy, Debug)]

@@ -33,14 +33,12 @@ mod verify;
 
 pub use front_end::App;
 
-use std::future::Future;
-
 use bytes::Bytes;
-use http::HeaderMap;
 
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
-use copilot_wire::ag_ui::{AgUi, Event, Mount, RunAgentInput};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{BoxError, Sample, Setup, Toolkit};
+use copilot_wire::ag_ui::{AgUi, Mount, RunAgentInput};
 use copilot_wire::router;
 
 impl Toolkit for AgUi {
@@ -54,6 +52,8 @@ impl Toolkit for AgUi {
 
     const RULES: &'static [&'static [&'static Rule]] = &[rules::RULES];
 
+    in_modules!();
+
     type FrontEnd = App;
 
     fn front_end(setup: &Setup<'_>) -> Result<App, BoxError> {
@@ -65,27 +65,11 @@ impl Toolkit for AgUi {
         Ok(App::continuing(input))
     }
 
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(input: &RunAgentInput, _: &HeaderMap) -> Node {
-        native::native(input)
-    }
-
     fn to_body(input: &RunAgentInput) -> Option<Bytes> {
         Some(input.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {
         Mount::new()
-    }
-
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 }

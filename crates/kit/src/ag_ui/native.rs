@@ -1,11 +1,13 @@
 //! The members that only requests of AG-UI apps have.
 
+use http::HeaderMap;
+
 use crate::Node;
 use copilot_wire::ag_ui::RunAgentInput;
 use copilot_wire::json::Json;
 
 /// Shows what only this protocol has.
-pub(super) fn native(input: &RunAgentInput) -> Node {
+pub(super) fn native(input: &RunAgentInput, _: &HeaderMap) -> Node {
     let value = |json: &Json| match json.is_null() {
         true => Node::None,
         false => json.clone().into(),

@@ -31,14 +31,12 @@ mod show;
 
 pub use front_end::AnthropicClient;
 
-use std::future::Future;
-
 use bytes::Bytes;
-use http::HeaderMap;
 
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
-use copilot_wire::anthropic::{Anthropic, Event, MessagesRequest, Model};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{BoxError, Sample, Setup, Toolkit};
+use copilot_wire::anthropic::{Anthropic, MessagesRequest, Model};
 use copilot_wire::router;
 
 impl Toolkit for Anthropic {
@@ -52,6 +50,8 @@ impl Toolkit for Anthropic {
 
     const RULES: &'static [&'static [&'static Rule]] = &[rules::RULES];
 
+    in_modules!();
+
     type FrontEnd = AnthropicClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<AnthropicClient, BoxError> {
@@ -59,14 +59,6 @@ impl Toolkit for Anthropic {
         let mut request = recorded.unwrap_or_else(|| MessagesRequest::new("", 4096, []));
         request.model = setup.model(request.model, "claude");
         Ok(AnthropicClient::continuing(request))
-    }
-
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(request: &MessagesRequest, headers: &HeaderMap) -> Node {
-        native::native(request, headers)
     }
 
     fn to_body(request: &MessagesRequest) -> Option<Bytes> {
@@ -77,16 +69,8 @@ impl Toolkit for Anthropic {
         Model::new("echo")
     }
 
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
     fn models(path: &str) -> Option<String> {
         let base = path.strip_suffix("/messages")?;
         Some(format!("{base}/models"))
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 }

@@ -15,17 +15,16 @@ pub use front_end::CopilotChat;
 #[cfg(feature = "verify")]
 pub use request_signer::{NoRandomness, RequestSigner};
 
-use std::future::Future;
-
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
 
 #[cfg(feature = "verify")]
 use crate::Keys;
 use crate::chat_stream;
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
-use copilot_wire::github::{ChatRequest, Event, GitHub, Mount};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{BoxError, Sample, Setup, Toolkit};
+use copilot_wire::github::{ChatRequest, GitHub, Mount};
 use copilot_wire::router;
 
 impl Toolkit for GitHub {
@@ -44,6 +43,8 @@ impl Toolkit for GitHub {
         signature::RULES,
     ];
 
+    in_modules!();
+
     type FrontEnd = CopilotChat;
 
     fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, BoxError> {
@@ -57,14 +58,6 @@ impl Toolkit for GitHub {
         })
     }
 
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
-        native::native(request, headers)
-    }
-
     fn mount() -> impl router::Mount<Protocol = Self> {
         Mount::unverified()
     }
@@ -72,14 +65,6 @@ impl Toolkit for GitHub {
     /// Returns the headers of the platform, which asks for JSON although it expects a stream.
     fn headers() -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
-    }
-
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 
     #[cfg(feature = "verify")]

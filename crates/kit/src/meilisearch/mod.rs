@@ -8,15 +8,13 @@ mod show;
 
 pub use front_end::SearchChat;
 
-use std::future::Future;
-
 use bytes::Bytes;
-use http::HeaderMap;
 
 use crate::chat_stream;
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
-use copilot_wire::meilisearch::{ChatRequest, Event, Meilisearch};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{BoxError, Sample, Setup, Toolkit};
+use copilot_wire::meilisearch::{ChatRequest, Meilisearch};
 use copilot_wire::router;
 
 impl Toolkit for Meilisearch {
@@ -45,6 +43,8 @@ impl Toolkit for Meilisearch {
         "meilisearch/foreign-call",
     ];
 
+    in_modules!();
+
     type FrontEnd = SearchChat;
 
     fn front_end(setup: &Setup<'_>) -> Result<SearchChat, BoxError> {
@@ -59,27 +59,11 @@ impl Toolkit for Meilisearch {
         })
     }
 
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
-        native::native(request, headers)
-    }
-
     fn to_body(request: &ChatRequest) -> Option<Bytes> {
         Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {
         copilot_wire::meilisearch::Mount::new()
-    }
-
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 }

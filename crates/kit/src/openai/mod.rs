@@ -31,15 +31,13 @@ mod show;
 
 pub use front_end::OpenAiClient;
 
-use std::future::Future;
-
 use bytes::Bytes;
-use http::HeaderMap;
 
 use crate::chat_stream;
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
-use copilot_wire::openai::{ChatRequest, Event, Model, OpenAi};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{BoxError, Sample, Setup, Toolkit};
+use copilot_wire::openai::{ChatRequest, Model, OpenAi};
 use copilot_wire::router;
 
 impl Toolkit for OpenAi {
@@ -58,6 +56,8 @@ impl Toolkit for OpenAi {
         rules::RULES,
     ];
 
+    in_modules!();
+
     type FrontEnd = OpenAiClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<OpenAiClient, BoxError> {
@@ -66,28 +66,12 @@ impl Toolkit for OpenAi {
         Ok(OpenAiClient::continuing(request))
     }
 
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
-        native::native(request, headers)
-    }
-
     fn to_body(request: &ChatRequest) -> Option<Bytes> {
         Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {
         Model::new("echo")
-    }
-
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 
     fn models(path: &str) -> Option<String> {

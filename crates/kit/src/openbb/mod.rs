@@ -23,15 +23,14 @@ mod show;
 
 pub use front_end::Workspace;
 
-use std::future::Future;
-
 use bytes::Bytes;
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{Answer, BoxError, Node, Sample, Setup, Summary, Toolkit};
-use copilot_wire::openbb::{Descriptor, Event, OpenBb, QueryRequest};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{Answer, BoxError, Sample, Setup, Toolkit};
+use copilot_wire::openbb::{Descriptor, OpenBb, QueryRequest};
 use copilot_wire::router;
 
 impl Toolkit for OpenBb {
@@ -52,6 +51,8 @@ impl Toolkit for OpenBb {
     const RULES: &'static [&'static [&'static Rule]] =
         &[cors::RULES, descriptor::RULES, rules::RULES, calls::RULES];
 
+    in_modules!();
+
     type FrontEnd = Workspace;
 
     fn front_end(setup: &Setup<'_>) -> Result<Workspace, BoxError> {
@@ -61,14 +62,6 @@ impl Toolkit for OpenBb {
             Some(id) => front.conversation_id(id),
             None => front,
         })
-    }
-
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(request: &QueryRequest, headers: &HeaderMap) -> Node {
-        native::native(request, headers)
     }
 
     fn to_body(request: &QueryRequest) -> Option<Bytes> {
@@ -87,14 +80,6 @@ impl Toolkit for OpenBb {
                 HeaderValue::from_static("7d1c3f52-6f0f-4b7e-9a55-0d8f2f6f7a11"),
             ),
         ])
-    }
-
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 }
 

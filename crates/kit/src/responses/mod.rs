@@ -31,14 +31,12 @@ mod show;
 
 pub use front_end::ResponsesClient;
 
-use std::future::Future;
-
 use bytes::Bytes;
-use http::HeaderMap;
 
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
-use copilot_wire::responses::{Event, Model, Responses, ResponsesRequest};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{BoxError, Sample, Setup, Toolkit};
+use copilot_wire::responses::{Model, Responses, ResponsesRequest};
 use copilot_wire::router;
 
 impl Toolkit for Responses {
@@ -52,6 +50,8 @@ impl Toolkit for Responses {
 
     const RULES: &'static [&'static [&'static Rule]] = &[rules::RULES];
 
+    in_modules!();
+
     type FrontEnd = ResponsesClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<ResponsesClient, BoxError> {
@@ -60,28 +60,12 @@ impl Toolkit for Responses {
         Ok(ResponsesClient::continuing(request))
     }
 
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(request: &ResponsesRequest, headers: &HeaderMap) -> Node {
-        native::native(request, headers)
-    }
-
     fn to_body(request: &ResponsesRequest) -> Option<Bytes> {
         Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {
         Model::new("echo")
-    }
-
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 
     fn models(path: &str) -> Option<String> {

@@ -31,15 +31,13 @@ mod show;
 
 pub use chat_page::ChatPage;
 
-use std::future::Future;
-
 use bytes::Bytes;
-use http::HeaderMap;
 
-use crate::check::{Exam, Judge, Rule, Stream};
-use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use crate::check::Rule;
+use crate::kit::in_modules;
+use crate::{BoxError, Sample, Setup, Toolkit};
 use copilot_wire::router;
-use copilot_wire::ui_stream::{ChatRequest, Event, Mount, UiStream};
+use copilot_wire::ui_stream::{ChatRequest, Mount, UiStream};
 
 impl Toolkit for UiStream {
     const TITLE: &'static str = "Web pages on the AI SDK";
@@ -52,6 +50,8 @@ impl Toolkit for UiStream {
 
     const RULES: &'static [&'static [&'static Rule]] = &[rules::RULES];
 
+    in_modules!();
+
     type FrontEnd = ChatPage;
 
     fn front_end(setup: &Setup<'_>) -> Result<ChatPage, BoxError> {
@@ -62,27 +62,11 @@ impl Toolkit for UiStream {
         Ok(ChatPage::continuing(request))
     }
 
-    fn describe(event: &Event) -> Summary {
-        show::describe(event)
-    }
-
-    fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
-        native::native(request)
-    }
-
     fn to_body(request: &ChatRequest) -> Option<Bytes> {
         Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {
         Mount::new()
-    }
-
-    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-        rules::judge(judge, stream);
-    }
-
-    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
-        rules::check(exam)
     }
 }

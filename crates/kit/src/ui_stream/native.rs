@@ -1,10 +1,12 @@
 //! The members that only requests of pages have.
 
+use http::HeaderMap;
+
 use crate::Node;
 use copilot_wire::ui_stream::ChatRequest;
 
 /// Shows what only this protocol has.
-pub(super) fn native(request: &ChatRequest) -> Node {
+pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
     let states = request.messages.last().map(|message| {
         Node::list(message.parts.iter().map(|part| match &part.state {
             Some(state) => format!("{}: {state}", part.kind),
