@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::front_end::AnthropicClient;
+use crate::check::members::{all_say, elements, holds, is_object, offers, text};
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd as _, Toolkit as _};
 use copilot_wire::anthropic::Anthropic;
@@ -120,9 +121,9 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let name = "a count of tokens";
     let count = format!("{}/count_tokens", path.trim_end_matches('/'));
     if let Some(answer) = exam.ask(name, exam.post(&count, sample.clone())).await {
-        let tokens = answer.json().get("input_tokens").is_some_and(Value::is_u64);
-        exam.judge()
-            .expect(&COUNT, answer.is_ok() && tokens, name, answer.evidence());
+        let tokens = holds(&answer.json(), "/input_tokens", Value::is_u64);
+        let right = answer.is_ok() && tokens;
+        exam.judge().expect_answer(&COUNT, right, &answer);
     }
     exam.refusal(path, &REFUSAL, |answer| is_error(&answer.json()))
         .await;
@@ -152,32 +153,18 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         if over {
             break;
         }
-        let data: Option<Value> = serde_json::from_str(event.data()).ok();
-        let kind = data.as_ref().and_then(|data| data.get("type")?.as_str());
-        let known = matches!(
-            kind,
-            Some(
-                "message_start"
-                    | "content_block_start"
-                    | "content_block_delta"
-                    | "content_block_stop"
-                    | "message_delta"
-                    | "message_stop"
-                    | "ping"
-                    | "error"
-            )
-        );
+        let data = &block.json();
+        let kind = text(data, "/type");
+        let known = EVENTS.contains(&kind);
         judge.expect(&EVENT, known, at, block.raw);
-        let (Some(data), Some(kind), true) = (&data, kind, known) else {
+        if !known {
             continue;
-        };
+        }
         judge.expect(&EVENT_NAME, event.name() == kind, at, block.raw);
         // A `ping` may come before the start, and an error may be all there is.
         if !matches!(kind, "ping" | "error") {
             let first = kind == "message_start";
-            let counts = |path| data.pointer(path).is_some_and(Value::is_u64);
-            let counted =
-                counts("/message/usage/input_tokens") && counts("/message/usage/output_tokens");
+            let counted = counts(data.pointer("/message"));
             let right = if first { !started && counted } else { started };
             judge.expect(&START, right, at, block.raw);
             // A fault is reported once.
@@ -189,17 +176,15 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
                 let stop = stop.and_then(Value::as_str);
                 // A `message_delta` may carry token counts alone.
                 let known = stop.is_none_or(|stop| REASONS.contains(&stop));
-                let counted = data
-                    .pointer("/usage/output_tokens")
-                    .is_some_and(Value::is_u64);
+                let counted = holds(data, "/usage/output_tokens", Value::is_u64);
                 judge.expect(&STOP_REASON, known && counted, at, block.raw);
                 reason |= stop.is_some();
             }
             "message_stop" => {
                 over = true;
                 judge.expect(&STOP_REASON, reason, at, block.raw);
-                let said =
-                    blocks.kinds.contains_key("text") || blocks.kinds.contains_key("tool_use");
+                let said = ["text", "tool_use"].iter();
+                let said = said.clone().any(|kind| blocks.kinds.contains_key(*kind));
                 judge.expect(&EMPTY, said, at, block.raw);
             }
             "error" => {
@@ -218,6 +203,18 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         judge.expect(&BLOCK_STOP, blocks.open.is_none() || failed, at, &end);
     }
 }
+
+/// The types of events.
+const EVENTS: [&str; 8] = [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "ping",
+    "error",
+];
 
 const REASONS: [&str; 7] = [
     "end_turn",
@@ -240,11 +237,7 @@ impl Blocks {
     ) {
         let at = &*stream.exchange.name;
         let index = data.get("index").and_then(Value::as_u64);
-        let text = |path: &str| {
-            data.pointer(path)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
+        let text = |path: &str| text(data, path);
         match kind {
             "content_block_start" => {
                 judge.expect(&BLOCK_STOP, self.open.is_none(), at, block.raw);
@@ -288,13 +281,10 @@ impl Blocks {
                 };
                 if kind == "tool_use" {
                     // Clients take no deltas for an object without members.
-                    let object = input.is_empty()
-                        || serde_json::from_str(&input).is_ok_and(|value: Value| value.is_object());
+                    let object = input.is_empty() || is_object(&input);
                     judge.expect(&ARGUMENTS, object, at, block.raw);
                     let Some(asked) = &stream.asked else { return };
-                    let offered = asked.get("tools").and_then(Value::as_array);
-                    let mut offered = offered.into_iter().flatten();
-                    let known = offered.any(|tool| tool.get("name") == Some(&Value::from(&*name)));
+                    let known = offers(asked, "/name", &name);
                     judge.expect(&NOT_OFFERED, known, at, block.raw);
                 }
             }
@@ -311,29 +301,25 @@ const KINDS: [&str; 4] = [
 ];
 
 fn is_error(body: &Value) -> bool {
-    let text = |path| body.pointer(path).and_then(Value::as_str);
-    let named = |path| text(path).is_some_and(|text| !text.is_empty());
-    text("/type") == Some("error") && named("/error/type") && named("/error/message")
+    text(body, "/type") == "error" && all_say(body, &["/error/type", "/error/message"])
+}
+
+/// Returns `true` if a message has the counts of its tokens.
+fn counts(message: Option<&Value>) -> bool {
+    let both = ["/usage/input_tokens", "/usage/output_tokens"];
+    message.is_some_and(|message| both.iter().all(|path| holds(message, path, Value::is_u64)))
 }
 
 /// Checks a response to a request without a stream.
 fn whole(judge: &mut Judge, exchange: &Exchange) {
     let body = exchange.json();
-    let text = |path: &str| {
-        body.pointer(path)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let content = body.get("content").and_then(Value::as_array);
-    let count = |path| body.pointer(path).is_some_and(Value::is_u64);
     let right = exchange.is("application/json")
-        && text("/type") == "message"
-        && text("/role") == "assistant"
-        && !text("/id").is_empty()
-        && body.get("model").is_some_and(Value::is_string)
-        && content.is_some_and(|content| !content.is_empty())
-        && REASONS.contains(&text("/stop_reason"))
-        && count("/usage/input_tokens")
-        && count("/usage/output_tokens");
-    judge.expect(&WHOLE, right, &exchange.name, exchange.evidence());
+        && text(&body, "/type") == "message"
+        && text(&body, "/role") == "assistant"
+        && all_say(&body, &["/id"])
+        && holds(&body, "/model", Value::is_string)
+        && elements(&body, "/content").len() > 0
+        && REASONS.contains(&text(&body, "/stop_reason"))
+        && counts(Some(&body));
+    judge.expect_answer(&WHOLE, right, exchange);
 }

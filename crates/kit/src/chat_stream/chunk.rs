@@ -85,14 +85,13 @@ pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a>
             done = true;
             continue;
         }
-        let chunk: Option<Value> = serde_json::from_str(event.data()).ok();
-        let object = chunk.as_ref().is_some_and(Value::is_object);
+        let chunk = block.json();
         // Several lines of data are checked by another rule.
         let whole = block.field("data").count() == 1;
-        judge.expect(&JSON, object || !whole, at, block.raw);
-        let Some(chunk) = chunk.filter(Value::is_object) else {
+        judge.expect(&JSON, chunk.is_object() || !whole, at, block.raw);
+        if !chunk.is_object() {
             continue;
-        };
+        }
         if is_error(&chunk) {
             read.failed = true;
         } else {

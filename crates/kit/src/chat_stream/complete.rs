@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::chunk::{Chunks, is_error};
+use crate::check::members::{all_say, holds, text};
 use crate::check::{Block, Judge, Stream, rules};
 
 rules! {
@@ -24,11 +25,9 @@ pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>, chunks: &Chunks<'_>)
         judge.expect(&NAMED, none, at, block.raw);
     }
     for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| !is_error(chunk)) {
-        let text = |name: &str| chunk.get(name).and_then(Value::as_str).unwrap_or_default();
-        let complete = !text("id").is_empty()
-            && !text("model").is_empty()
-            && text("object") == "chat.completion.chunk"
-            && chunk.get("created").is_some_and(Value::is_u64);
+        let complete = all_say(chunk, &["/id", "/model"])
+            && text(chunk, "/object") == "chat.completion.chunk"
+            && holds(chunk, "/created", Value::is_u64);
         judge.expect(&COMPLETE, complete, at, block.raw);
     }
 }

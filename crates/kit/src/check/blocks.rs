@@ -1,5 +1,7 @@
 //! The events of a body, each with the bytes that it was made of.
 
+use serde_json::Value;
+
 use copilot_wire::sse::{Decoder, Event, Frame};
 
 /// One block of a stream: the lines before a blank line, and the blank line. In a stream of lines it is one line.
@@ -15,6 +17,13 @@ pub struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
+    /// Returns the data of the event as JSON, `null` if it is not JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let data = self.event.as_ref().map_or("", |event| event.data());
+        serde_json::from_str(data).unwrap_or_default()
+    }
+
     /// Returns the lines of the field with this name.
     pub fn field(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         self.lines.iter().copied().filter(move |line| {

@@ -128,7 +128,7 @@ impl Exam<'_> {
                 let failed = exchange.head.status.is_server_error()
                     // A missing path is no transport fault.
                     && exchange.head.status != StatusCode::NOT_IMPLEMENTED;
-                judge.expect(&SERVER_ERROR, !failed, name, exchange.evidence());
+                judge.expect_answer(&SERVER_ERROR, !failed, &exchange);
                 Some(exchange)
             }
             Err(NoAnswer::Failed(error)) => {
@@ -237,9 +237,7 @@ impl Exam<'_> {
 
     fn expect_answer(&mut self, recorded: &Recorded, exchange: &Exchange) {
         if let Some(rule) = recorded.rule {
-            let evidence = exchange.evidence();
-            self.judge
-                .expect(rule, exchange.is_ok(), &exchange.name, evidence);
+            self.judge.expect_answer(rule, exchange.is_ok(), exchange);
         }
     }
 
@@ -253,7 +251,7 @@ impl Exam<'_> {
         let name = "a request that is a list";
         if let Some(answer) = self.ask(name, self.post(path, "[]")).await {
             let holds = !answer.head.status.is_client_error() || holds(&answer);
-            self.judge.expect(rule, holds, name, answer.evidence());
+            self.judge.expect_answer(rule, holds, &answer);
         }
     }
 
@@ -288,8 +286,7 @@ impl Exam<'_> {
         let document = answer.json();
         let first = document.pointer("/data/0/id").and_then(Value::as_str);
         if let Some(rule) = rule {
-            self.judge
-                .expect(rule, first.is_some(), name, answer.evidence());
+            self.judge.expect_answer(rule, first.is_some(), &answer);
         }
         first.map(str::to_owned)
     }
@@ -306,14 +303,13 @@ impl Exam<'_> {
             };
             let status = answer.head.status;
             let refused = status.is_client_error() || status.is_server_error();
-            self.judge
-                .expect(&BAD_JSON, refused, name, answer.evidence());
+            self.judge.expect_answer(&BAD_JSON, refused, &answer);
             if self.refuses_with_json() {
                 let json = answer.is("application/json") && is_json(&answer.body);
                 // The form of a 5xx is no decision of the endpoint: that is another rule.
                 let deliberate = status.is_client_error();
-                self.judge
-                    .expect(&REFUSAL, json || !deliberate, name, answer.evidence());
+                let right = json || !deliberate;
+                self.judge.expect_answer(&REFUSAL, right, &answer);
             }
         }
         // Not signed, and it need not be: an endpoint refuses the method before it looks at the
@@ -336,7 +332,7 @@ impl Exam<'_> {
         ] {
             if let Some(answer) = self.ask(name, request).await {
                 let told = answer.head.status == status;
-                self.judge.expect(rule, told, name, answer.evidence());
+                self.judge.expect_answer(rule, told, &answer);
             }
         }
         let late = ["48 MiB", "a client after three that left"];
@@ -351,17 +347,12 @@ impl Exam<'_> {
         // response.
         if let Ok(answer) = self.asker.ask(name, request).await {
             let refused = answer.head.status.is_client_error();
-            self.judge
-                .expect(&OVERSIZED, refused, name, answer.evidence());
+            self.judge.expect_answer(&OVERSIZED, refused, &answer);
         }
         if self.judge.answered {
-            let (configured, evidence) = (self.judge.configured, self.judge.about_key.take());
-            self.judge.expect(
-                &CONFIGURED,
-                configured,
-                "every request",
-                evidence.unwrap_or_default(),
-            );
+            let (configured, at) = (self.judge.configured, "every request");
+            let evidence = self.judge.about_key.take().unwrap_or_default();
+            self.judge.expect(&CONFIGURED, configured, at, evidence);
         }
         for _ in 0..3 {
             // The effect of these is checked with the next one.

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::exchange::Exchange;
 use super::report::{Finding, Report, shown};
 use super::rule::Rule;
 
@@ -78,6 +79,11 @@ impl Judge {
         if !finding.requests.iter().any(|known| known == request) {
             finding.requests.push(request.to_owned());
         }
+    }
+
+    /// Records that `rule` was checked in an answer, with the result. The excerpt is its status and its beginning.
+    pub fn expect_answer(&mut self, rule: &'static Rule, holds: bool, answer: &Exchange) {
+        self.expect(rule, holds, &answer.name, answer.evidence());
     }
 
     /// Returns the report about these rules.

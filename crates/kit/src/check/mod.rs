@@ -35,6 +35,7 @@ mod exchange;
 mod http;
 mod judge;
 mod lines;
+pub(crate) mod members;
 mod pace;
 mod progress;
 mod question;

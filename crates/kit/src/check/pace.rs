@@ -1,10 +1,9 @@
 //! Checks that an answer is streamed.
 
-use serde_json::Value;
-
 use super::blocks::Block;
 use super::exchange::Exchange;
 use super::judge::Judge;
+use super::members::{all_say, elements};
 use crate::rules;
 
 rules! {
@@ -52,13 +51,7 @@ pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]
 
 /// Returns `true` if an event adds to the text of the answer.
 fn says(block: &Block<'_>) -> bool {
-    let Some(event) = &block.event else {
-        return false;
-    };
-    let data: Value = serde_json::from_str(event.data()).unwrap_or_default();
-    let is_text = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());
-    let choices = data.get("choices").and_then(Value::as_array);
-    let mut chunks = choices.into_iter().flatten();
-    data.get("delta").is_some_and(is_text)
-        || chunks.any(|choice| choice.pointer("/delta/content").is_some_and(is_text))
+    let data = block.json();
+    let mut choices = elements(&data, "/choices");
+    all_say(&data, &["/delta"]) || choices.any(|choice| all_say(choice, &["/delta/content"]))
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::front_end::OpenAiClient;
 use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
+use crate::check::members::{all_say, elements, holds, is_object, offers, text};
 use crate::check::{Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::openai::OpenAi;
@@ -85,8 +86,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;
     };
-    exam.refusal(path, &REFUSAL, |answer| has_message(&answer.json()))
-        .await;
+    let has_message = |answer: &Exchange| all_say(&answer.json(), MESSAGE);
+    exam.refusal(path, &REFUSAL, has_message).await;
     exam.rest(path, sample).await;
 }
 
@@ -111,19 +112,16 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             failed = true;
             // Counts the rule as looked at, also where nothing follows.
             judge.expect(&AFTER_ERROR, true, at, "");
-            judge.expect(&ERROR, has_message(chunk), at, block.raw);
-            let member = |name: &str| chunk.pointer(name).and_then(Value::as_str);
-            let repeats = member("/error/type") == Some("server_error");
-            let is_final = member("/error/code").is_some();
+            judge.expect(&ERROR, all_say(chunk, MESSAGE), at, block.raw);
+            let repeats = text(chunk, "/error/type") == "server_error";
+            let is_final = holds(chunk, "/error/code", Value::is_string);
             judge.expect(&ERROR_TYPE, !(repeats && is_final), at, block.raw);
         }
     }
 }
 
-fn has_message(body: &Value) -> bool {
-    let message = body.pointer("/error/message").and_then(Value::as_str);
-    message.is_some_and(|message| !message.is_empty())
-}
+/// The message of an error.
+const MESSAGE: &[&str] = &["/error/message"];
 
 fn constant(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
     let mut first: Option<[Option<&Value>; 3]> = None;
@@ -139,14 +137,13 @@ fn constant(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
 fn roles(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
     let mut begun = Vec::new();
     for (chunk, block) in &chunks.chunks {
-        let choices = chunk.get("choices").and_then(Value::as_array);
-        for choice in choices.into_iter().flatten() {
+        for choice in elements(chunk, "/choices") {
             let Some(index) = choice.get("index") else {
                 continue;
             };
             let first = !begun.contains(&index);
             begun.push(index);
-            let role = choice.pointer("/delta/role").is_some_and(Value::is_string);
+            let role = holds(choice, "/delta/role", Value::is_string);
             judge.expect(&ROLE, first || !role, &exchange.name, block.raw);
         }
     }
@@ -156,10 +153,8 @@ fn usage(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
     let Some(asked) = asked else { return };
     let at = &*exchange.name;
     let wanted = asked.pointer("/stream_options/include_usage") == Some(&Value::Bool(true));
-    let sent = chunks
-        .chunks
-        .iter()
-        .find(|(chunk, _)| chunk.get("usage").is_some_and(Value::is_object));
+    let mut chunks = chunks.chunks.iter();
+    let sent = chunks.find(|(chunk, _)| holds(chunk, "/usage", Value::is_object));
     if let Some((_, block)) = sent {
         judge.expect(&USAGE, wanted, at, block.raw);
     }
@@ -176,14 +171,13 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
     let at = &*exchange.name;
     let mut calls: BTreeMap<u64, Call> = BTreeMap::new();
     for (delta, block) in complete::deltas(chunks) {
-        let fragments = delta.get("tool_calls").and_then(Value::as_array);
-        for fragment in fragments.into_iter().flatten() {
-            let text = |path: &str| fragment.pointer(path).and_then(Value::as_str);
+        for fragment in elements(delta, "/tool_calls") {
             let index = fragment.get("index").and_then(Value::as_u64);
             // The first fragment of a call has all names, later ones have none: clients append what
             // is repeated.
             let begun = index.is_some_and(|index| calls.contains_key(&index));
-            let names = ["/id", "/type", "/function/name"].map(|path| text(path).is_some());
+            let names = ["/id", "/type", "/function/name"]
+                .map(|path| holds(fragment, path, Value::is_string));
             let right = index.is_some() && names.iter().all(|there| *there != begun);
             judge.expect(&TOOL_CALL, right, at, block.raw);
             let Some(index) = index else { continue };
@@ -194,10 +188,8 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
                 .is_none_or(|latest| *latest <= index);
             judge.expect(&ONE_CALL, latest, at, block.raw);
             let call = calls.entry(index).or_default();
-            call.name
-                .push_str(text("/function/name").unwrap_or_default());
-            call.arguments
-                .push_str(text("/function/arguments").unwrap_or_default());
+            call.name += text(fragment, "/function/name");
+            call.arguments += text(fragment, "/function/arguments");
         }
     }
     // A stream that was cut has half of its arguments.
@@ -206,15 +198,10 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
     }
     for call in calls.values() {
         // A call without arguments may have an empty text.
-        let object = call.arguments.is_empty()
-            || serde_json::from_str(&call.arguments).is_ok_and(|value: Value| value.is_object());
+        let object = call.arguments.is_empty() || is_object(&call.arguments);
         judge.expect(&ARGUMENTS, object, at, &call.arguments);
         let Some(asked) = asked else { continue };
-        let offered = asked.get("tools").and_then(Value::as_array);
-        let known = offered
-            .into_iter()
-            .flatten()
-            .any(|tool| tool.pointer("/function/name") == Some(&Value::from(&*call.name)));
+        let known = offers(asked, "/function/name", &call.name);
         judge.expect(&NOT_OFFERED, known, at, &call.name);
     }
 }
@@ -222,17 +209,11 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
 /// Checks a response to a request without a stream.
 fn whole(judge: &mut Judge, exchange: &Exchange) {
     let body = exchange.json();
-    let text = |path: &str| {
-        body.pointer(path)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
     let right = exchange.is("application/json")
-        && text("/object") == "chat.completion"
-        && !text("/id").is_empty()
-        && body.get("created").is_some_and(Value::is_u64)
-        && body.get("model").is_some_and(Value::is_string)
-        && text("/choices/0/message/role") == "assistant"
-        && !text("/choices/0/finish_reason").is_empty();
-    judge.expect(&WHOLE, right, &exchange.name, exchange.evidence());
+        && text(&body, "/object") == "chat.completion"
+        && all_say(&body, &["/id", "/choices/0/finish_reason"])
+        && holds(&body, "/created", Value::is_u64)
+        && holds(&body, "/model", Value::is_string)
+        && text(&body, "/choices/0/message/role") == "assistant";
+    judge.expect_answer(&WHOLE, right, exchange);
 }

@@ -7,6 +7,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::front_end::ResponsesClient;
+use crate::check::members::{all_say, elements, holds, is_object, offers, text};
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::responses::Responses;
@@ -95,39 +96,12 @@ rules! {
 }
 
 /// The members of a response object.
-const MEMBERS: [&str; 31] = [
-    "id",
-    "object",
-    "created_at",
-    "completed_at",
-    "status",
-    "incomplete_details",
-    "model",
-    "previous_response_id",
-    "instructions",
-    "output",
-    "error",
-    "tools",
-    "tool_choice",
-    "truncation",
-    "parallel_tool_calls",
-    "text",
-    "top_p",
-    "presence_penalty",
-    "frequency_penalty",
-    "top_logprobs",
-    "temperature",
-    "reasoning",
-    "usage",
-    "max_output_tokens",
-    "max_tool_calls",
-    "store",
-    "background",
-    "service_tier",
-    "metadata",
-    "safety_identifier",
-    "prompt_cache_key",
-];
+const MEMBERS: &str = "\
+    id object created_at completed_at status incomplete_details model previous_response_id \
+    instructions output error tools tool_choice truncation parallel_tool_calls text top_p \
+    presence_penalty frequency_penalty top_logprobs temperature reasoning usage \
+    max_output_tokens max_tool_calls store background service_tier metadata \
+    safety_identifier prompt_cache_key";
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(ResponsesClient::PATH);
@@ -148,19 +122,13 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         body.insert("previous_response_id".into(), json!("resp_0"));
     }
     if let Some(answer) = exam.ask(name, exam.post(path, body.to_string())).await {
-        let error = answer.json();
-        let code = error.pointer("/error/code").and_then(Value::as_str);
         let refused = answer.head.status == StatusCode::BAD_REQUEST
-            && code == Some("previous_response_not_found");
+            && text(&answer.json(), "/error/code") == "previous_response_not_found";
         let right = refused || answer.is_ok();
-        exam.judge().expect(&STORED, right, name, answer.evidence());
+        exam.judge().expect_answer(&STORED, right, &answer);
     }
-    exam.refusal(path, &REFUSAL, |answer| {
-        let body = answer.json();
-        let message = body.pointer("/error/message").and_then(Value::as_str);
-        message.is_some_and(|message| !message.is_empty())
-    })
-    .await;
+    let has_message = |answer: &Exchange| all_say(&answer.json(), &["/error/message"]);
+    exam.refusal(path, &REFUSAL, has_message).await;
     exam.rest(path, sample).await;
 }
 
@@ -193,10 +161,11 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             read.done = true;
             continue;
         }
-        let data: Option<Value> = serde_json::from_str(event.data()).ok();
-        let data = data.filter(Value::is_object);
-        judge.expect(&JSON, data.is_some(), at, block.raw);
-        let Some(data) = data else { continue };
+        let data = block.json();
+        judge.expect(&JSON, data.is_object(), at, block.raw);
+        if !data.is_object() {
+            continue;
+        }
         // Also true before the end, so that the rule counts as looked at.
         judge.expect(&END, !read.ended, at, block.raw);
         let kind = text(&data, "/type").to_owned();
@@ -219,14 +188,9 @@ impl Read {
     fn event(&mut self, judge: &mut Judge, at: &str, block: &Block<'_>, kind: &str, data: &Value) {
         let number = data.get("sequence_number").and_then(Value::as_u64);
         judge.expect(&NUMBER, number == Some(self.events), at, block.raw);
-        let first = self.events == 0;
-        judge.expect(
-            &CREATED,
-            // Both ways: the first event is this one, and no other is.
-            first == (kind == "response.created"),
-            at,
-            block.raw,
-        );
+        // Both ways: the first event is this one, and no other is.
+        let right = (self.events == 0) == (kind == "response.created");
+        judge.expect(&CREATED, right, at, block.raw);
         self.events += 1;
         if let Some(response) = data.get("response") {
             self.response(judge, at, block, kind, response);
@@ -277,7 +241,7 @@ impl Read {
         kind: &str,
         response: &Value,
     ) {
-        let complete = MEMBERS.iter().all(|name| response.get(name).is_some());
+        let complete = is_whole(response);
         judge.expect(&OBJECT, complete, at, block.raw);
         let id = text(response, "/id");
         // The first response names the id; later ones are compared with it.
@@ -291,12 +255,11 @@ impl Read {
         let Some(end) = end else { return };
         self.ended = true;
         judge.expect(&END, text(response, "/status") == end, at, block.raw);
-        let usage = response.pointer("/usage/input_tokens");
-        judge.expect(&USAGE, usage.is_some_and(Value::is_u64), at, block.raw);
+        let counted = holds(response, "/usage/input_tokens", Value::is_u64);
+        judge.expect(&USAGE, counted, at, block.raw);
         if end == "failed" {
             self.failed = true;
-            let right = !text(response, "/error/code").is_empty()
-                && !text(response, "/error/message").is_empty();
+            let right = all_say(response, &["/error/code", "/error/message"]);
             judge.expect(&FAILED, right, at, block.raw);
             return;
         }
@@ -312,28 +275,24 @@ fn whole_text(item: &Value) -> String {
     if let Some(arguments) = item.get("arguments").and_then(Value::as_str) {
         return arguments.to_owned();
     }
-    let lists = ["content", "summary"].map(|name| item.get(name).and_then(Value::as_array));
-    let parts = lists.into_iter().flatten().flatten();
+    let parts = elements(item, "/content").chain(elements(item, "/summary"));
     parts.map(|part| text(part, "/text")).collect()
+}
+
+/// Returns `true` if a response has all of its members.
+fn is_whole(response: &Value) -> bool {
+    MEMBERS.split(' ').all(|name| response.get(name).is_some())
 }
 
 fn call(judge: &mut Judge, at: &str, block: &Block<'_>, data: &Value, asked: Option<&Value>) {
     if text(data, "/item/type") != "function_call" {
         return;
     }
-    let arguments: Option<Value> = serde_json::from_str(text(data, "/item/arguments")).ok();
-    let object = arguments.is_some_and(|arguments| arguments.is_object());
+    let object = is_object(text(data, "/item/arguments"));
     judge.expect(&ARGUMENTS, object, at, block.raw);
     let Some(asked) = asked else { return };
-    let offered = asked.get("tools").and_then(Value::as_array);
-    let mut offered = offered.into_iter().flatten();
-    let known = offered.any(|tool| text(tool, "/name") == text(data, "/item/name"));
+    let known = offers(asked, "/name", text(data, "/item/name"));
     judge.expect(&NOT_OFFERED, known, at, block.raw);
-}
-
-fn text<'a>(value: &'a Value, path: &str) -> &'a str {
-    let text = value.pointer(path).and_then(Value::as_str);
-    text.unwrap_or_default()
 }
 
 /// Checks a response to a request without a stream.
@@ -344,6 +303,6 @@ fn whole(judge: &mut Judge, exchange: &Exchange) {
         && text(&body, "/id").starts_with("resp_")
         && text(&body, "/status") == "completed"
         && body.get("output").is_some_and(Value::is_array)
-        && MEMBERS.iter().all(|name| body.get(name).is_some());
-    judge.expect(&WHOLE, right, &exchange.name, exchange.evidence());
+        && is_whole(&body);
+    judge.expect_answer(&WHOLE, right, exchange);
 }
