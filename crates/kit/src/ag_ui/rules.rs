@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::front_end::App;
 use super::verify::{Fault, Verify};
 use crate::FrontEnd;
+use crate::check::members::{elements, text};
 use crate::check::{Exam, Judge, Stream, recorded_files, rules};
 use copilot_wire::ag_ui::Event;
 use copilot_wire::json::is_pointer;
@@ -105,8 +106,10 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let mut verify = Verify::default();
     for block in &stream.blocks {
         judge.expect(&LINES, !block.raw.contains(&b'\r'), at, block.raw);
-        let Some(data) = &block.event else { continue };
-        let event: Value = serde_json::from_str(data.data()).unwrap_or_default();
+        if block.event.is_none() {
+            continue;
+        }
+        let event = block.json();
         let kind = event.get("type").and_then(Value::as_str);
         judge.expect(&JSON, kind.is_some(), at, block.raw);
         judge.expect(&SIZE, block.raw.len() <= MAX_EVENT, at, block.raw);
@@ -157,7 +160,7 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8]) {
     });
     judge.expect(&NULL, nulls.next().is_none(), at, raw);
     if kind.ends_with("_CONTENT") {
-        let empty = event.get("delta").and_then(Value::as_str) == Some("");
+        let empty = event.get("delta") == Some(&Value::from(""));
         judge.expect(&EMPTY, !empty, at, raw);
     }
     let patch = event.get(match kind {
@@ -168,12 +171,9 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8]) {
         judge.expect(&PATCH, patch.iter().all(is_operation), at, raw);
     }
     if let Some(outcome) = event.get("outcome").filter(|_| kind == "RUN_FINISHED") {
-        let right = match outcome.get("type").and_then(Value::as_str) {
-            Some("success") => outcome.get("pendingToolCallIds").is_none(),
-            Some("interrupt") => {
-                let interrupts = outcome.get("interrupts").and_then(Value::as_array);
-                interrupts.is_some_and(|interrupts| !interrupts.is_empty())
-            }
+        let right = match text(outcome, "/type") {
+            "success" => outcome.get("pendingToolCallIds").is_none(),
+            "interrupt" => elements(outcome, "/interrupts").len() > 0,
             _ => outcome.is_null(),
         };
         judge.expect(&OUTCOME, right, at, raw);
@@ -196,8 +196,7 @@ fn is_operation(operation: &Value) -> bool {
     let whole = match text("op") {
         Some("add" | "replace" | "test") => operation.get("value").is_some(),
         Some("move" | "copy") => pointer("from"),
-        Some("remove") => true,
-        _ => false,
+        op => op == Some("remove"),
     };
     whole && pointer("path")
 }

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::check::members::text;
+
 /// A rule of the order of events that was broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
@@ -39,27 +41,22 @@ enum Role {
 }
 
 /// Returns which span an event belongs to, by a word of its own, and what it does to it.
-fn span<'a>(kind: &str, event: &'a Value) -> Option<(&'static str, &'a str, Role)> {
-    let (family, name, role) = match kind {
-        "TEXT_MESSAGE_START" => ("text", "messageId", Role::Start),
-        "TEXT_MESSAGE_CONTENT" => ("text", "messageId", Role::Piece),
-        "TEXT_MESSAGE_END" => ("text", "messageId", Role::End),
-        "TOOL_CALL_START" => ("call", "toolCallId", Role::Start),
-        "TOOL_CALL_ARGS" => ("call", "toolCallId", Role::Piece),
-        "TOOL_CALL_END" => ("call", "toolCallId", Role::End),
-        "STEP_STARTED" => ("step", "stepName", Role::Start),
-        "STEP_FINISHED" => ("step", "stepName", Role::End),
-        "REASONING_START" => ("span", "messageId", Role::Start),
-        "REASONING_END" => ("span", "messageId", Role::End),
-        "REASONING_MESSAGE_START" => ("reasoning", "messageId", Role::Start),
-        "REASONING_MESSAGE_CONTENT" => ("reasoning", "messageId", Role::Piece),
-        "REASONING_MESSAGE_END" => ("reasoning", "messageId", Role::End),
-        "SUBAGENT_STARTED" => ("subagent", "subagentRunId", Role::Start),
-        "SUBAGENT_FINISHED" | "SUBAGENT_ERROR" => ("subagent", "subagentRunId", Role::End),
+fn span<'a>(kind: &'a str, event: &'a Value) -> Option<(&'a str, &'a str, Role)> {
+    let (family, role) = kind.rsplit_once('_')?;
+    let id = match family {
+        "TEXT_MESSAGE" | "REASONING" | "REASONING_MESSAGE" => "/messageId",
+        "TOOL_CALL" => "/toolCallId",
+        "STEP" => "/stepName",
+        "SUBAGENT" => "/subagentRunId",
         _ => return None,
     };
-    let id = event.get(name).and_then(Value::as_str).unwrap_or_default();
-    Some((family, id, role))
+    let role = match role {
+        "START" | "STARTED" => Role::Start,
+        "CONTENT" | "ARGS" => Role::Piece,
+        "END" | "FINISHED" | "ERROR" => Role::End,
+        _ => return None,
+    };
+    Some((family, text(event, id), role))
 }
 
 /// The state of a stream.
@@ -68,7 +65,7 @@ pub(super) struct Verify {
     started: bool,
     over: bool,
     failed: bool,
-    open: Vec<(&'static str, String)>,
+    open: Vec<(String, String)>,
 }
 
 impl Verify {
@@ -79,8 +76,7 @@ impl Verify {
 
     /// Verifies the next event.
     pub(super) fn take(&mut self, event: &Value) -> Result<(), Fault> {
-        let kind = event.get("type").and_then(Value::as_str);
-        let kind = kind.unwrap_or_default();
+        let kind = text(event, "/type");
         let error = kind == "RUN_ERROR";
         // A stream may have several runs, one after the other; nothing stays open over their
         // border.
@@ -114,12 +110,10 @@ impl Verify {
         let Some((family, id, role)) = span(kind, event) else {
             return Ok(());
         };
-        let at = self
-            .open
-            .iter()
-            .position(|open| *open == (family, id.to_owned()));
+        let span = (family.to_owned(), id.to_owned());
+        let at = self.open.iter().position(|open| *open == span);
         match (role, at) {
-            (Role::Start, None) => self.open.push((family, id.to_owned())),
+            (Role::Start, None) => self.open.push(span),
             (Role::Start, Some(_)) => return Err(Fault::Twice),
             (_, None) => return Err(Fault::NotOpen),
             (Role::Piece, Some(_)) => {}

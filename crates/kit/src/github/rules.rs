@@ -8,6 +8,7 @@ use super::front_end::CopilotChat;
 use super::signature;
 use crate::FrontEnd;
 use crate::chat_stream::{chunk, lines};
+use crate::check::members::{all_say, holds, text};
 use crate::check::{Block, Exam, HAZARDS, Judge, Recorded, Stream, recorded_files, rules};
 
 rules! {
@@ -97,8 +98,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let name = "GET";
     let request = exam.request(Method::GET, path, Bytes::new());
     if let Some(answer) = exam.ask(name, request).await {
-        exam.judge()
-            .expect(&PROBE, answer.is_ok(), name, answer.evidence());
+        let ok = answer.is_ok();
+        exam.judge().expect_answer(&PROBE, ok, &answer);
     }
     signature::check(exam, path, sample).await;
     exam.rest(path, sample).await;
@@ -161,23 +162,14 @@ fn is_named(block: &Block<'_>) -> bool {
 
 /// Returns `true` if a block adds text to the answer.
 fn has_text(block: &Block<'_>) -> bool {
-    let data = block.event.as_ref().map_or("", |event| event.data());
-    let chunk: Value = serde_json::from_str(data).unwrap_or_default();
-    let text = chunk
-        .pointer("/choices/0/delta/content")
-        .and_then(Value::as_str);
-    text.is_some_and(|text| !text.is_empty())
+    all_say(&block.json(), &["/choices/0/delta/content"])
 }
 
 /// Checks a named event.
 fn event(judge: &mut Judge, at: &str, block: &Block<'_>) {
     let Some(event) = &block.event else { return };
-    let known = [
-        "copilot_confirmation",
-        "copilot_references",
-        "copilot_errors",
-    ];
-    let is_known = known.contains(&event.name());
+    let kind = event.name().strip_prefix("copilot_").unwrap_or_default();
+    let is_known = ["confirmation", "references", "errors"].contains(&kind);
     judge.expect(&EVENT_NAME, is_known, at, block.raw);
     if !is_known {
         return;
@@ -186,16 +178,16 @@ fn event(judge: &mut Judge, at: &str, block: &Block<'_>) {
     judge.expect(&EVENT_JSON, data.is_ok(), at, block.raw);
     let Ok(data) = data else { return };
     let list = data.as_array().filter(|list| !list.is_empty());
-    match event.name() {
-        "copilot_confirmation" => {
-            let right = text(&data, "type") == "action"
-                && data.get("title").is_some_and(Value::is_string)
-                && data.get("message").is_some_and(Value::is_string)
-                && data.get("confirmation").is_some_and(Value::is_object);
+    match kind {
+        "confirmation" => {
+            let right = text(&data, "/type") == "action"
+                && holds(&data, "/title", Value::is_string)
+                && holds(&data, "/message", Value::is_string)
+                && holds(&data, "/confirmation", Value::is_object);
             judge.expect(&CONFIRMATION, right, at, block.raw);
         }
-        "copilot_references" => {
-            let named = |one: &Value| !text(one, "type").is_empty() && !text(one, "id").is_empty();
+        "references" => {
+            let named = |one: &Value| all_say(one, &["/type", "/id"]);
             let right = list.is_some_and(|list| list.iter().all(named));
             judge.expect(&REFERENCES, right, at, block.raw);
             for reference in list.into_iter().flatten() {
@@ -211,14 +203,14 @@ fn event(judge: &mut Judge, at: &str, block: &Block<'_>) {
 
 fn reference(judge: &mut Judge, at: &str, reference: &Value) {
     let raw = reference.to_string();
-    let metadata = reference.get("metadata").unwrap_or(&Value::Null);
-    let named = !text(metadata, "display_name").is_empty();
+    let named = all_say(reference, &["/metadata/display_name"]);
     judge.expect(&DISPLAY_NAME, named, at, &raw);
     let data = reference.get("data").and_then(Value::as_object);
     judge.expect(&DATA, data.is_some(), at, &raw);
     let bare = data.is_some_and(|data| data.contains_key("url") || data.contains_key("html_url"));
     judge.expect(&URL, !bare, at, &raw);
-    if let Some(icon) = metadata.get("display_icon").and_then(Value::as_str) {
+    if holds(reference, "/metadata/display_icon", Value::is_string) {
+        let icon = text(reference, "/metadata/display_icon");
         // An empty value, mirrored from a request, is accepted.
         let uri = icon.is_empty() || icon.contains(':');
         judge.expect(&ICON, uri, at, &raw);
@@ -226,11 +218,6 @@ fn reference(judge: &mut Judge, at: &str, reference: &Value) {
 }
 
 fn is_whole_error(error: &Value) -> bool {
-    let four = ["type", "code", "message", "identifier"];
-    let known = ["reference", "function", "agent"].contains(&text(error, "type"));
-    known && four.iter().all(|name| !text(error, name).is_empty())
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
+    let known = ["reference", "function", "agent"].contains(&text(error, "/type"));
+    known && all_say(error, &["/code", "/message", "/identifier"])
 }

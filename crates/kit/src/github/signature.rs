@@ -24,8 +24,7 @@ rules! {
 pub(super) fn lets_in(exam: &mut Exam<'_>, answer: &Exchange) -> bool {
     let turned_away = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
     let lets_in = !turned_away.contains(&answer.head.status);
-    exam.judge()
-        .expect(&SIGNER, lets_in, &answer.name, answer.evidence());
+    exam.judge().expect_answer(&SIGNER, lets_in, answer);
     lets_in
 }
 
@@ -39,22 +38,16 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str, sample: &Bytes) {
     let unsigned = exam.request(Method::POST, path, sample.clone());
     let forged = forged(exam, path, sample);
     // With a signer, the wrong signatures show whether the endpoint verifies.
-    let rule = if forged.is_empty() {
-        &UNSIGNED
-    } else {
-        &FORGED
+    let rule = match forged.is_empty() {
+        true => &UNSIGNED,
+        false => &FORGED,
     };
-    let mut bad = vec![(rule, "a request without a signature", unsigned)];
-    bad.extend(
-        forged
-            .into_iter()
-            .map(|(name, request)| (&FORGED, name, request)),
-    );
-    for (rule, name, request) in bad {
+    let unsigned = ("a request without a signature", unsigned);
+    for (name, request) in std::iter::once(unsigned).chain(forged) {
         if let Some(answer) = exam.ask(name, request).await {
             // Both: an official sample writes status 401 and then the answer.
             let refused = !answer.head.status.is_success() && !streams(&answer.body);
-            exam.judge().expect(rule, refused, name, answer.evidence());
+            exam.judge().expect_answer(rule, refused, &answer);
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
+use crate::check::members::{all_say, elements, holds, offers, text};
 use crate::check::{
     Block, Exam, Exchange, HAZARDS, Judge, Recorded, Stream, recorded_files, rules,
 };
@@ -56,10 +57,9 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         return;
     };
     exam.refusal(path, &REFUSAL, |answer| {
-        let body = answer.json();
-        let all = ["message", "code", "type", "link"];
+        let all = ["/message", "/code", "/type", "/link"];
         all.iter()
-            .all(|name| body.get(name).is_some_and(Value::is_string))
+            .all(|path| holds(&answer.json(), path, Value::is_string))
     })
     .await;
     exam.rest(path, sample).await;
@@ -93,9 +93,8 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     complete::judge(judge, stream, &chunks);
     let at = &*exchange.name;
     for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| is_error(chunk)) {
-        let is_text = |path: &str| chunk.pointer(path).is_some_and(Value::is_string);
-        let whole = ["/event_id", "/type", "/error/type", "/error/message"];
-        let whole = whole.into_iter().all(is_text);
+        let mut texts = ["/event_id", "/type", "/error/type", "/error/message"].iter();
+        let whole = texts.all(|path| holds(chunk, path, Value::is_string));
         judge.expect(&ERROR, whole, at, block.raw);
     }
     notifications(judge, exchange, &chunks, stream.asked.as_ref());
@@ -110,8 +109,7 @@ fn notifications(
     let at = &*exchange.name;
     let mut searches = Searches::default();
     for (delta, block) in complete::deltas(chunks) {
-        let calls = delta.get("tool_calls").and_then(Value::as_array);
-        for call in calls.into_iter().flatten() {
+        for call in elements(delta, "/tool_calls") {
             let name = text(call, "/function/name");
             let ours = name.starts_with(PREFIX);
             judge.expect(&FOREIGN_CALL, ours, at, block.raw);
@@ -138,48 +136,33 @@ fn notifications(
     }
 }
 
-fn text<'a>(value: &'a Value, path: &str) -> &'a str {
-    value
-        .pointer(path)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
 fn declares(asked: &Value, name: &str) -> bool {
-    let tools = asked.get("tools").and_then(Value::as_array);
-    tools
-        .into_iter()
-        .flatten()
-        .any(|tool| text(tool, "/function/name") == name)
+    offers(asked, "/function/name", name)
 }
 
 /// Returns the arguments of a complete and valid notification.
 fn whole(call: &Value) -> Option<Value> {
-    let framed = call.get("index").is_some_and(Value::is_u64)
+    let framed = holds(call, "/index", Value::is_u64)
         && text(call, "/type") == "function"
-        && !text(call, "/id").is_empty();
+        && all_say(call, &["/id"]);
     let arguments: Value = serde_json::from_str(text(call, "/function/arguments")).ok()?;
     // Both the server's names and the documentation's are accepted.
     let either = |names: [&str; 2]| names.into_iter().find_map(|name| arguments.get(name));
     let right = match text(call, "/function/name") {
         "_meiliSearchProgress" => {
             let inner = either(["function_arguments", "function_parameters"]);
-            let named = !text(&arguments, "/function_name").is_empty();
-            has_id(&arguments) && named && inner.is_some_and(Value::is_string)
+            let named = all_say(&arguments, &["/call_id", "/function_name"]);
+            named && inner.is_some_and(Value::is_string)
         }
         "_meiliSearchSources" => {
             let documents = either(["sources", "documents"]);
-            has_id(&arguments) && documents.is_some_and(Value::is_array)
+            all_say(&arguments, &["/call_id"]) && documents.is_some_and(Value::is_array)
         }
         // Other members depend on the role, and none of them is in both forms.
-        "_meiliAppendConversationMessage" => !text(&arguments, "/role").is_empty(),
+        "_meiliAppendConversationMessage" => all_say(&arguments, &["/role"]),
         _ => arguments.is_object(),
     };
     (framed && right).then_some(arguments)
-}
-
-fn has_id(arguments: &Value) -> bool {
-    !text(arguments, "/call_id").is_empty()
 }
 
 /// The searches of one answer, as reported by notifications.
@@ -224,12 +207,8 @@ impl Searches {
                 self.open.retain(|open| open != id);
             }
             _ => {
-                let calls = arguments.get("tool_calls").and_then(Value::as_array);
-                let ids = calls
-                    .into_iter()
-                    .flatten()
-                    .map(|call| text(call, "/id").to_owned());
-                self.open.extend(ids);
+                let calls = elements(arguments, "/tool_calls");
+                self.open.extend(calls.map(|call| text(call, "/id").into()));
                 self.kept |= !self.open.is_empty();
             }
         }

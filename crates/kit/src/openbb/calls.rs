@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::check::members::{all_say, elements, holds, offers, text};
 use crate::check::{Block, Judge, rules};
 
 rules! {
@@ -47,10 +48,8 @@ const FUNCTIONS: [&str; 13] = [
 ];
 
 pub(super) fn is_call(block: &Block<'_>) -> bool {
-    block
-        .event
-        .as_ref()
-        .is_some_and(|event| event.name() == EVENT)
+    let event = block.event.as_ref();
+    event.is_some_and(|event| event.name() == EVENT)
 }
 
 /// Checks the calls of a stream. `request` is absent if unknown.
@@ -63,12 +62,12 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: 
     let after = events.next();
     let raw = after.map_or(&b""[..], |block| block.raw);
     judge.expect(&AFTER_CALL, after.is_none(), at, raw);
-    let data = block.event.as_ref().map_or("", |event| event.data());
+    let call = block.json();
     // Reported by the rule on JSON already.
-    let Ok(call) = serde_json::from_str::<Value>(data) else {
+    if call.is_null() {
         return;
-    };
-    let name = text(&call, "function");
+    }
+    let name = text(&call, "/function");
     judge.expect(&NAME, FUNCTIONS.contains(&name), at, block.raw);
     let arguments = call.get("input_arguments").unwrap_or(&Value::Null);
     let right = arguments.is_object() && fit(name, arguments, request);
@@ -80,65 +79,39 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: 
         judge.expect(&EXTRA_STATE, full, at, block.raw);
     }
     if name == "execute_agent_tool" {
-        let (server, tool) = (text(arguments, "server_id"), text(arguments, "tool_name"));
+        let (server, tool) = (text(arguments, "/server_id"), text(arguments, "/tool_name"));
         let known = !server.is_empty()
             && tool.contains('_')
-            && request.is_none_or(|request| offers(request, tool));
+            && request.is_none_or(|request| offers(request, "/name", tool));
         judge.expect(&TOOL, known, at, block.raw);
     }
-}
-
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
-    value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Returns `true` if the request is from 2025 or later. Before, calls had another form and no
 /// state.
 fn has_tiers(request: &Value) -> bool {
-    request
-        .get("widgets")
-        .is_none_or(|widgets| !widgets.is_array())
-}
-
-fn offers(request: &Value, tool: &str) -> bool {
-    let tools = request.get("tools").and_then(Value::as_array);
-    tools
-        .into_iter()
-        .flatten()
-        .any(|offered| text(offered, "name") == tool)
+    !holds(request, "/widgets", Value::is_array)
 }
 
 /// Returns `true` if `arguments` are valid for the function `name`.
 fn fit(name: &str, arguments: &Value, request: Option<&Value>) -> bool {
-    let list = |member: &str| {
-        let list = arguments.get(member).and_then(Value::as_array);
-        list.map(Vec::as_slice).filter(|list| !list.is_empty())
-    };
-    let all = |member: &str, right: fn(&Value) -> bool| {
-        list(member).is_some_and(|list| list.iter().all(right))
-    };
+    let list = |path: &str| elements(arguments, path).len() > 0;
     let is_source = |source: &Value| {
-        let texts = ["origin", "id"]
-            .iter()
-            .all(|name| !text(source, name).is_empty());
-        texts && source.get("input_args").is_some_and(Value::is_object)
+        all_say(source, &["/origin", "/id"]) && holds(source, "/input_args", Value::is_object)
     };
+    let sources = || list("/data_sources") && elements(arguments, "/data_sources").all(is_source);
     match name {
         "get_widget_data" | "get_extra_widget_data" if !request.is_some_and(has_tiers) => {
-            !text(arguments, "widget_uuid").is_empty()
-                || list("widget_uuids").is_some()
-                || all("data_sources", is_source)
+            all_say(arguments, &["/widget_uuid"]) || list("/widget_uuids") || sources()
         }
-        "get_widget_data" | "get_extra_widget_data" | "add_widget_to_dashboard" => {
-            all("data_sources", is_source)
-        }
-        "update_widget_in_dashboard" => list("data_sources").is_some(),
-        "get_params_options" => list("param_options_queries").is_some(),
-        "execute_agent_tool" => arguments.get("parameters").is_some_and(Value::is_object),
-        "assign_tasks_to_agents" => list("task_requests").is_some(),
-        "get_skill_content" => !text(arguments, "slug").is_empty(),
-        "execute_client_sql" => list("queries").is_some(),
-        "prepare_client_sql_tables" => list("widgets").is_some(),
+        "get_widget_data" | "get_extra_widget_data" | "add_widget_to_dashboard" => sources(),
+        "update_widget_in_dashboard" => list("/data_sources"),
+        "get_params_options" => list("/param_options_queries"),
+        "execute_agent_tool" => holds(arguments, "/parameters", Value::is_object),
+        "assign_tasks_to_agents" => list("/task_requests"),
+        "get_skill_content" => all_say(arguments, &["/slug"]),
+        "execute_client_sql" => list("/queries"),
+        "prepare_client_sql_tables" => list("/widgets"),
         _ => true,
     }
 }

@@ -7,7 +7,7 @@ use http::header::{
 };
 use http::{HeaderName, HeaderValue, Method, Request};
 
-use crate::check::{Exam, Exchange, rules};
+use crate::check::{Exam, Exchange, Rule, rules};
 
 rules! {
     PREFLIGHT = Error "cors/preflight",
@@ -61,14 +61,11 @@ const ALLOW_PRIVATE_NETWORK: HeaderName =
 
 /// Checks the response to a request of the Workspace.
 pub(super) fn answer(exam: &mut Exam<'_>, exchange: &Exchange) {
-    let rule = if exchange.head.status.is_success() {
-        &ORIGIN_ALLOWED
-    } else {
-        &REFUSALS
+    let rule = match exchange.head.status.is_success() {
+        true => &ORIGIN_ALLOWED,
+        false => &REFUSALS,
     };
-    let holds = allows(exchange, WORKSPACE);
-    exam.judge()
-        .expect(rule, holds, &exchange.name, head(exchange));
+    expect(exam, rule, allows(exchange, WORKSPACE), exchange);
 }
 
 /// Sends preflight requests and checks the responses.
@@ -78,21 +75,16 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str) {
         return;
     };
     let methods = listed(&answer, &ACCESS_CONTROL_ALLOW_METHODS);
-    let posts = methods
-        .iter()
-        .any(|method| method == "post" || method == "*");
+    let posts = names(&methods, "post");
     let allowed = answer.head.status.is_success() && allows(&answer, WORKSPACE) && posts;
-    exam.judge()
-        .expect(&PREFLIGHT, allowed, name, head(&answer));
+    expect(exam, &PREFLIGHT, allowed, &answer);
     // One finding for one cause: the rest would fail for the same reason.
     if !allowed {
         return;
     }
     let headers = listed(&answer, &ACCESS_CONTROL_ALLOW_HEADERS);
-    let all = SENT
-        .split(',')
-        .all(|sent| headers.iter().any(|header| header == sent || header == "*"));
-    exam.judge().expect(&HEADERS, all, name, head(&answer));
+    let all = SENT.split(',').all(|sent| names(&headers, sent));
+    expect(exam, &HEADERS, all, &answer);
 
     let name = "a preflight to a private network";
     let mut request = preflight(exam, path, WORKSPACE);
@@ -101,16 +93,14 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str) {
     if let Some(answer) = exam.ask(name, request).await {
         let granted = answer.header(ALLOW_PRIVATE_NETWORK) == Some(b"true");
         let allowed = answer.head.status.is_success() && granted;
-        exam.judge()
-            .expect(&PRIVATE_NETWORK, allowed, name, head(&answer));
+        expect(exam, &PRIVATE_NETWORK, allowed, &answer);
     }
     for origin in OTHERS {
         let name = format!("a preflight from {origin}");
         let request = preflight(exam, path, origin);
         if let Some(answer) = exam.ask(&name, request).await {
             let allowed = answer.head.status.is_success() && allows(&answer, origin);
-            exam.judge()
-                .expect(&OTHER_ORIGINS, allowed, &name, head(&answer));
+            expect(exam, &OTHER_ORIGINS, allowed, &answer);
         }
     }
 }
@@ -135,14 +125,21 @@ fn allows(exchange: &Exchange, origin: &str) -> bool {
     allowed.is_some_and(|allowed| allowed == b"*" || allowed == origin.as_bytes())
 }
 
-/// Returns the entries of a list header, in lower case.
-fn listed(exchange: &Exchange, name: &HeaderName) -> Vec<String> {
+/// Returns the value of a list header, in lower case.
+fn listed(exchange: &Exchange, name: &HeaderName) -> String {
     let value = exchange.header(name).unwrap_or_default();
-    let value = String::from_utf8_lossy(value).to_lowercase();
-    value
-        .split(',')
-        .map(|entry| entry.trim().to_owned())
-        .collect()
+    String::from_utf8_lossy(value).to_lowercase()
+}
+
+/// Returns `true` if a list has a name, or all of them.
+fn names(list: &str, name: &str) -> bool {
+    let mut entries = list.split(',').map(str::trim);
+    entries.any(|entry| entry == name || entry == "*")
+}
+
+/// Records that a rule was checked in an answer, with the headers about origins.
+fn expect(exam: &mut Exam<'_>, rule: &'static Rule, holds: bool, answer: &Exchange) {
+    exam.judge().expect(rule, holds, &answer.name, head(answer));
 }
 
 /// Returns the status and the headers about origins.

@@ -5,6 +5,7 @@ use http::{Method, StatusCode, Uri};
 use serde_json::Value;
 
 use super::cors;
+use crate::check::members::{elements, text};
 use crate::check::{Exam, Exchange, rules};
 
 rules! {
@@ -65,39 +66,32 @@ const SWITCHES: [&str; 9] = [
 pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
     // The order of the Workspace: the older name only if the newer one has no document.
     let newer = get(exam, "/agents.json").await?;
-    let (answer, current) = if newer.head.status.is_success() {
-        (newer, true)
-    } else {
-        exam.plan(1);
-        (get(exam, "/copilots.json").await?, false)
+    let current = newer.head.status.is_success();
+    let answer = match current {
+        true => newer,
+        false => {
+            exam.plan(1);
+            get(exam, "/copilots.json").await?
+        }
     };
-    let at = if current {
-        "/agents.json"
-    } else {
-        "/copilots.json"
-    };
+    let at = &*answer.name;
     let document = answer.json();
     let agents = document.as_object().filter(|agents| !agents.is_empty());
     let there = answer.head.status == StatusCode::OK && agents.is_some();
-    exam.judge().expect(&THERE, there, at, answer.evidence());
+    exam.judge().expect_answer(&THERE, there, &answer);
     let agents = agents.filter(|_| there)?;
-    exam.judge()
-        .expect(&OLD_NAME, current, at, "404 at /agents.json");
     cors::answer(exam, &answer);
     let judge = exam.judge();
+    judge.expect(&OLD_NAME, current, at, "404 at /agents.json");
     let mut names = Vec::new();
     for (id, agent) in agents {
         let entry = format!("{id:?}: {agent}");
         judge.expect(&ENTRY, is_whole(agent), at, &entry);
         let features = agent.get("features").and_then(Value::as_object);
-        let faulty = features
-            .into_iter()
-            .flatten()
-            .find(|(name, feature)| !is_feature(name, feature));
-        let fault = faulty.map_or_else(String::new, |(name, feature)| {
-            format!("{name:?}: {feature}")
-        });
-        judge.expect(&FEATURES, faulty.is_none(), at, fault);
+        let mut features = features.into_iter().flatten();
+        let faulty = features.find(|(name, feature)| !is_feature(name, feature));
+        let fault = faulty.map(|(name, feature)| format!("{name:?}: {feature}"));
+        judge.expect(&FEATURES, fault.is_none(), at, fault.unwrap_or_default());
         let on = Some(&Value::Bool(true));
         // If present, the old flag overrides the feature.
         let flag = agent.get("hasStreaming");
@@ -106,10 +100,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
         let flags = ["hasStreaming", "hasFunctionCalling", "hasDocuments"];
         let clean = !current || !flags.iter().any(|flag| agent.get(flag).is_some());
         judge.expect(&DEPRECATED, clean, at, &entry);
-        let name = agent
-            .get("name")
-            .and_then(Value::as_str)
-            .map(str::to_lowercase);
+        let name = agent.get("name").and_then(Value::as_str);
+        let name = name.map(str::to_lowercase);
         judge.expect(&UNIQUE, !names.contains(&name), at, &entry);
         names.push(name);
     }
@@ -133,30 +125,23 @@ async fn feedback(exam: &mut Exam<'_>, agent: &Value) {
     let name = "feedback";
     let named = agent.pointer("/endpoints/feedback").and_then(Value::as_str);
     let Some(place) = named.and_then(place) else {
-        exam.judge()
-            .expect(&FEEDBACK, false, name, agent.to_string());
-        return;
+        let judge = exam.judge();
+        return judge.expect(&FEEDBACK, false, name, agent.to_string());
     };
     exam.plan(1);
     let request = exam.post(&place, THUMB);
     if let Some(answer) = exam.ask(name, request).await {
         let taken = answer.head.status.is_success();
-        exam.judge()
-            .expect(&FEEDBACK, taken, name, answer.evidence());
+        exam.judge().expect_answer(&FEEDBACK, taken, &answer);
         cors::answer(exam, &answer);
     }
 }
 
 fn is_whole(agent: &Value) -> bool {
-    let text = |path: &str| {
-        agent
-            .pointer(path)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
+    let said = |path: &str| !text(agent, path).trim().is_empty();
     let image = agent.get("image").is_none_or(Value::is_string);
-    let query = place(text("/endpoints/query")).is_some();
-    !text("/name").trim().is_empty() && !text("/description").trim().is_empty() && image && query
+    let query = place(text(agent, "/endpoints/query")).is_some();
+    said("/name") && said("/description") && image && query
 }
 
 fn is_feature(name: &str, feature: &Value) -> bool {
@@ -170,10 +155,7 @@ fn is_feature(name: &str, feature: &Value) -> bool {
         None if feature.get("type").is_some() => false,
         None | Some("toggle") => default.is_none_or(Value::is_boolean),
         Some("text") => default.is_none_or(Value::is_string),
-        Some("select") => {
-            let options = feature.get("options").and_then(Value::as_array);
-            options.is_some_and(|options| !options.is_empty())
-        }
+        Some("select") => elements(feature, "/options").len() > 0,
         Some(_) => false,
     };
     control && text("label").is_some_and(|label| !label.trim().is_empty())

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::front_end::Workspace;
 use super::{calls, cors, descriptor, requests};
 use crate::FrontEnd;
+use crate::check::members::{all_say, elements, holds, text};
 use crate::check::{Block, Exam, Judge, Recorded, Stream, rules};
 
 rules! {
@@ -110,9 +111,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
 
 /// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-    let Stream {
-        exchange, blocks, ..
-    } = stream;
+    let (exchange, blocks) = (stream.exchange, &stream.blocks);
     let at = &*exchange.name;
     let mut answer = Answer::default();
     for block in blocks {
@@ -126,12 +125,8 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         }
     }
     calls::judge(judge, at, blocks, stream.asked.as_ref());
-    judge.expect(
-        &EMPTY,
-        answer.is_visible || blocks.iter().any(calls::is_call),
-        at,
-        &exchange.body,
-    );
+    let visible = answer.is_visible || blocks.iter().any(calls::is_call);
+    judge.expect(&EMPTY, visible, at, &exchange.body);
 }
 
 /// The state of an answer so far.
@@ -153,31 +148,25 @@ impl Answer {
         // WHATWG HTML, section 9.2.6: an event without a name is a `message`.
         let named = name != "message";
         judge.expect(&UNNAMED, named, at, raw);
-        judge.expect(
-            &SEPARATORS,
-            !data.contains(['\u{2028}', '\u{2029}']),
-            at,
-            raw,
-        );
-        let value: Value = serde_json::from_str(data).unwrap_or_default();
+        let escaped = !data.contains(['\u{2028}', '\u{2029}']);
+        judge.expect(&SEPARATORS, escaped, at, raw);
+        let value = block.json();
         judge.expect(&JSON, value.is_object(), at, raw);
         if !named || !value.is_object() {
             return;
         }
         judge.expect(&EVENT_NAME, KNOWN.contains(&name), at, raw);
-        let text = |member: &str| value.get(member).and_then(Value::as_str);
+        let is_text = |path: &&str| holds(&value, path, Value::is_string);
         let valid = match name {
-            "copilotMessageChunk" => text("delta").is_some(),
+            "copilotMessageChunk" => is_text(&"/delta"),
             "copilotStatusUpdate" => {
-                let kind = text("eventType").unwrap_or_default();
+                let kind = text(&value, "/eventType");
                 judge.expect(&STATUS, matches!(kind, "INFO" | "WARNING"), at, raw);
-                text("message").is_some() && text("group").is_some() && !kind.is_empty()
+                ["/message", "/group"].iter().all(is_text) && !kind.is_empty()
             }
             "copilotMessageArtifact" => {
                 self.artifact(judge, at, raw, &value);
-                ["type", "name", "uuid"]
-                    .iter()
-                    .all(|member| text(member).is_some())
+                ["/type", "/name", "/uuid"].iter().all(is_text)
             }
             "copilotCitationCollection" => self.citations(judge, at, raw, &value),
             "copilotPromptSuggestions" => {
@@ -187,31 +176,24 @@ impl Answer {
             _ => true,
         };
         judge.expect(&EVENT, valid, at, raw);
-        let visible = text("delta").is_none_or(|delta| !delta.is_empty());
+        let visible = !is_text(&"/delta") || all_say(&value, &["/delta"]);
         self.is_visible |= visible && KNOWN.contains(&name) && name != "copilotTokenUsage";
     }
 
     fn artifact(&mut self, judge: &mut Judge, at: &str, raw: &[u8], artifact: &Value) {
-        let text = |member: &str| {
-            artifact
-                .get(member)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-        };
-        let name = text("name").to_owned();
+        let name = text(artifact, "/name").to_owned();
         let free = !name.is_empty() && !name.contains('"') && !self.artifacts.contains(&name);
         judge.expect(&ARTIFACT_NAME, free, at, raw);
         // Across the whole answer, as the Workspace keeps artifacts by name for as long as the
         // chat.
         self.artifacts.push(name);
-        let content = artifact.get("content");
-        let rows = content.and_then(Value::as_array);
-        let rows = rows.is_some_and(|rows| rows.iter().all(Value::is_object));
-        let right = match text("type") {
+        let rows = holds(artifact, "/content", Value::is_array)
+            && elements(artifact, "/content").all(Value::is_object);
+        let right = match text(artifact, "/type") {
             "table" => rows,
-            "chart" => rows && is_drawable(artifact.get("chart_params")),
-            "app" => artifact.get("app").is_some_and(Value::is_object),
-            _ => content.is_some_and(Value::is_string),
+            "chart" => rows && is_drawable(artifact),
+            "app" => holds(artifact, "/app", Value::is_object),
+            _ => holds(artifact, "/content", Value::is_string),
         };
         judge.expect(&ARTIFACT, right, at, raw);
     }
@@ -222,40 +204,25 @@ impl Answer {
             return false;
         };
         for citation in citations {
-            let id = citation
-                .get("id")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
+            let id = text(citation, "/id");
             let own = !id.is_empty() && !self.citations.iter().any(|known| known == id);
             judge.expect(&CITATION_ID, own, at, raw);
             self.citations.push(id.to_owned());
         }
-        let kind = |citation: &Value| {
-            citation
-                .pointer("/source_info/type")
-                .is_some_and(Value::is_string)
-        };
-        citations.iter().all(kind)
+        let mut citations = citations.iter();
+        citations.all(|citation| holds(citation, "/source_info/type", Value::is_string))
     }
 }
 
-fn is_drawable(params: Option<&Value>) -> bool {
-    let is_text = |member: &str| {
-        params
-            .and_then(|params| params.get(member))
-            .is_some_and(Value::is_string)
-    };
-    match params
-        .and_then(|params| params.get("chartType"))
-        .and_then(Value::as_str)
-    {
-        Some("line" | "bar" | "scatter") => {
-            let keys = params
-                .and_then(|params| params.get("yKey"))
-                .and_then(Value::as_array);
-            is_text("xKey") && keys.is_some_and(|keys| !keys.is_empty())
+fn is_drawable(artifact: &Value) -> bool {
+    let is_text = |path: &&str| holds(artifact, path, Value::is_string);
+    match text(artifact, "/chart_params/chartType") {
+        "line" | "bar" | "scatter" => {
+            is_text(&"/chart_params/xKey") && elements(artifact, "/chart_params/yKey").len() > 0
         }
-        Some("pie" | "donut") => is_text("angleKey") && is_text("calloutLabelKey"),
+        "pie" | "donut" => ["/chart_params/angleKey", "/chart_params/calloutLabelKey"]
+            .iter()
+            .all(is_text),
         _ => false,
     }
 }

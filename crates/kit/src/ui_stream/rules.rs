@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::chat_page::ChatPage;
 use crate::FrontEnd;
+use crate::check::members::{elements, text};
 use crate::check::{Block, Exam, Judge, Recorded, Stream, recorded_files, rules};
 use copilot_wire::protocol::FrameEvent as _;
 use copilot_wire::ui_stream::Event;
@@ -139,7 +140,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let request = exam.request(Method::GET, &path_of_chat, Bytes::new());
     if let Some(answer) = exam.ask(name, request).await {
         let right = answer.head.status == StatusCode::NO_CONTENT || answer.is_ok();
-        exam.judge().expect(&RESUME, right, name, answer.evidence());
+        exam.judge().expect_answer(&RESUME, right, &answer);
     }
     if let Some(Recorded { body, .. }) = requests.first() {
         exam.rest(path, body).await;
@@ -171,18 +172,17 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let at = &*stream.exchange.name;
     let asked = stream.asked.as_ref();
     let last = asked.and_then(|asked| asked.pointer("/messages")?.as_array()?.last());
-    let last = last.filter(|message| text(message, "role") == "assistant");
+    let last = last.filter(|message| text(message, "/role") == "assistant");
     let mut seen = Seen::default();
-    let parts = last.and_then(|message| message.get("parts")?.as_array());
-    let parts = parts.into_iter().flatten();
+    let parts = elements(last.unwrap_or(&Value::Null), "/parts");
     // Only pages from version 6 on have such parts.
     seen.newer = parts.clone().any(|part| part.get("approval").is_some());
     for part in parts.clone() {
-        if text(part, "type") == "step-start" {
+        if text(part, "/type") == "step-start" {
             // The test of the SDK looks at the parts behind the last `step-start`.
             seen.tools.clear();
         }
-        let state = text(part, "state");
+        let state = text(part, "/state");
         let finished = state.starts_with("output-") || state == "approval-responded";
         let call = part.get("toolCallId").and_then(Value::as_str);
         seen.tools
@@ -202,7 +202,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         if seen.over || seen.done {
             continue;
         }
-        let chunk: Value = serde_json::from_str(event.data()).unwrap_or_default();
+        let chunk = block.json();
         let kind = chunk.get("type").and_then(Value::as_str);
         judge.expect(&JSON, kind.is_some(), at, block.raw);
         let Some(kind) = kind else { continue };
@@ -230,10 +230,6 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     judge.expect(&TOOL_STEP, !loops || !seen.over, at, end);
 }
 
-fn text<'a>(chunk: &'a Value, name: &str) -> &'a str {
-    chunk.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// Judges a chunk alone. Returns `true` if it is one of version 5.0.0 or later, and whole.
 fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'_>) -> bool {
     let later = LATER.contains(&kind);
@@ -250,14 +246,10 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'
         value.is_some_and(|value| any(name) || value.is_string())
     });
     judge.expect(&MEMBERS, whole, at, block.raw);
-    let blocks = [
-        "text-",
-        "reasoning-",
-        "source-",
-        "file",
-        "tool-input-available",
-    ];
-    let metadata = blocks.iter().any(|block| kind.starts_with(block));
+    let metadata = ["text-", "reasoning-", "source-", "file"]
+        .iter()
+        .any(|block| kind.starts_with(block))
+        || kind == "tool-input-available";
     let mut keys = chunk.as_object().into_iter().flat_map(|chunk| chunk.keys());
     let extra = keys.any(|key| {
         let known = named.contains(&key.as_str());
@@ -281,8 +273,8 @@ fn order<'a>(
 ) {
     // Both ways: the first chunk is the start, and no other is.
     judge.expect(&START, (kind == "start") != seen.started, at, block.raw);
-    let id = text(chunk, "id");
-    let call = text(chunk, "toolCallId");
+    let id = text(chunk, "/id");
+    let call = text(chunk, "/toolCallId");
     // Settles a call of an earlier step, or tells nothing of the answer.
     let outside = matches!(
         kind,
@@ -298,7 +290,7 @@ fn order<'a>(
         "start" => {
             seen.started = true;
             if let Some(last) = last {
-                let same = text(chunk, "messageId") == text(last, "id");
+                let same = text(chunk, "/messageId") == text(last, "/id");
                 judge.expect(&MESSAGE_ID, same, at, block.raw);
             }
         }
