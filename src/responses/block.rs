@@ -1,7 +1,7 @@
 //! An open item with text: a message or reasoning.
 
-use super::EventKind;
-use crate::json::{Escape, Json, ValueWriter, escape};
+use super::{Annotation, ContentPart, EventKind, Item, StreamEvent};
+use crate::json::{Escape, Json, List, Members, ValueWriter, Wire, escape};
 
 /// The kind of an open item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,25 +9,6 @@ pub(super) enum BlockKind {
     Message,
     Reasoning,
 }
-
-/// An item while its text is streamed, with the text so far.
-pub(super) struct Block {
-    pub(super) kind: BlockKind,
-    id: String,
-    index: u64,
-    /// The members that identify the item and the part, each after a comma.
-    pub(super) place: Box<[u8]>,
-    /// The escaped text so far, which is written three more times when the item is complete.
-    text: Vec<u8>,
-    /// The number of characters in the text.
-    pub(super) chars: u64,
-    /// The annotations so far, as the elements of an array.
-    sources: Vec<u8>,
-    /// The number of annotations.
-    pub(super) annotations: u64,
-}
-
-const POLICY: Escape = Escape::JsonAndSeparators;
 
 impl BlockKind {
     pub(super) fn prefix(self) -> &'static str {
@@ -37,176 +18,121 @@ impl BlockKind {
         }
     }
 
-    /// Returns a delta up to its number.
-    pub(super) fn delta_head(self) -> &'static [u8] {
+    /// Returns the kinds of the events of a part: its start, a piece, the end of its text, and its end.
+    pub(super) fn events(self) -> [EventKind; 4] {
+        use EventKind::{
+            PartAdded, PartDone, SummaryDelta, SummaryDone, SummaryPartAdded, SummaryPartDone,
+            TextDelta, TextDone,
+        };
         match self {
-            Self::Message => {
-                b"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":"
-            }
-            Self::Reasoning => {
-                b"event: response.reasoning_summary_text.delta\ndata: {\"type\":\"response.reasoning_summary_text.delta\",\"sequence_number\":"
-            }
+            Self::Message => [PartAdded, TextDelta, TextDone, PartDone],
+            Self::Reasoning => [SummaryPartAdded, SummaryDelta, SummaryDone, SummaryPartDone],
         }
     }
 
-    /// Returns the members of the part after its text.
-    fn tail(self) -> &'static [u8] {
-        match self {
-            Self::Message => b",\"logprobs\":[]",
-            Self::Reasoning => b"",
-        }
+    /// Returns the members that the schema requires beside a text, and that have no field.
+    pub(super) fn unknown(self) -> Members {
+        let logprobs = ("logprobs", List::<Json>::new().to_raw());
+        let logprobs = (self == Self::Message).then_some(logprobs);
+        logprobs.into_iter().collect()
     }
+}
 
-    pub(super) fn part_added(self) -> EventKind {
-        match self {
-            Self::Message => EventKind::PartAdded,
-            Self::Reasoning => EventKind::SummaryPartAdded,
-        }
-    }
-
-    pub(super) fn text_done(self) -> EventKind {
-        match self {
-            Self::Message => EventKind::TextDone,
-            Self::Reasoning => EventKind::SummaryDone,
-        }
-    }
-
-    pub(super) fn part_done(self) -> EventKind {
-        match self {
-            Self::Message => EventKind::PartDone,
-            Self::Reasoning => EventKind::SummaryPartDone,
-        }
-    }
+/// An item while its text is streamed, with the text so far.
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    id: String,
+    index: u64,
+    /// The bytes of a delta before its number, between number and text, and behind the text.
+    delta: [Box<str>; 3],
+    pub(super) text: String,
+    /// The number of characters in the text.
+    pub(super) chars: u64,
+    pub(super) annotations: Vec<Annotation>,
 }
 
 impl Block {
     pub(super) fn new(kind: BlockKind, id: String, index: u64) -> Self {
-        let part = match kind {
-            BlockKind::Message => "content_index",
-            BlockKind::Reasoning => "summary_index",
+        let [_, name, ..] = kind.events();
+        let (name, part, tail) = match kind {
+            BlockKind::Message => (name.as_str(), "content_index", ",\"logprobs\":[]}\n\n"),
+            BlockKind::Reasoning => (name.as_str(), "summary_index", "}\n\n"),
         };
-        // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`. The part is
-        // always the first, as an item has one.
-        let place = format!(",\"item_id\":\"{id}\",\"output_index\":{index},\"{part}\":0");
+        // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`.
+        let delta = [
+            format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":"),
+            format!(r#","item_id":"{id}","output_index":{index},"{part}":0,"delta":""#),
+            format!("\"{tail}"),
+        ];
         Self {
             kind,
             id,
             index,
-            place: place.into_bytes().into(),
-            text: Vec::new(),
+            delta: delta.map(String::into_boxed_str),
+            text: String::new(),
             chars: 0,
-            sources: Vec::new(),
-            annotations: 0,
+            annotations: Vec::new(),
         }
     }
 
-    /// Appends a piece of text and returns its start in the escaped text.
+    /// Adds a piece of text.
     #[inline]
-    pub(super) fn push(&mut self, text: &str) -> usize {
-        // Escaped once: the delta is copied from here, and so are the three repetitions.
-        let start = self.text.len();
-        escape(text, POLICY, &mut self.text);
-        // Annotations count characters, not bytes, and not those of the escaped form.
+    pub(super) fn push(&mut self, text: &str) {
+        self.text.push_str(text);
+        // Annotations count characters, not bytes.
         self.chars += text.chars().count() as u64;
-        start
     }
 
-    /// Returns the escaped text from a position.
-    pub(super) fn text_from(&self, start: usize) -> &[u8] {
-        self.text.get(start..).unwrap_or_default()
-    }
-
-    /// Appends the members of a delta after its number.
+    /// Writes a piece of text. Pieces differ in number and text only.
     #[inline]
-    pub(super) fn delta_to(&self, start: usize, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.place);
-        out.extend_from_slice(b",\"delta\":\"");
-        out.extend_from_slice(self.text_from(start));
-        out.push(b'"');
-        out.extend_from_slice(self.kind.tail());
-        out.extend_from_slice(b"}\n\n");
+    pub(super) fn write_delta(&self, number: u64, text: &str, out: &mut Vec<u8>) {
+        let [head, place, tail] = &self.delta;
+        out.extend_from_slice(head.as_bytes());
+        ValueWriter::new(out, Escape::JsonAndSeparators).u64(number);
+        out.extend_from_slice(place.as_bytes());
+        escape(text, Escape::JsonAndSeparators, out);
+        out.extend_from_slice(tail.as_bytes());
     }
 
-    /// Adds an annotation.
-    pub(super) fn annotate(&mut self, annotation: &Json) {
-        if self.annotations > 0 {
-            self.sources.push(b',');
+    /// Creates an event of the part. An item has one.
+    pub(super) fn event(&self, kind: EventKind) -> StreamEvent {
+        let is_message = self.kind == BlockKind::Message;
+        StreamEvent {
+            item_id: Some(self.id.clone()),
+            output_index: Some(self.index),
+            content_index: is_message.then_some(0),
+            summary_index: (!is_message).then_some(0),
+            ..StreamEvent::new(kind)
         }
-        self.sources.extend_from_slice(annotation.as_bytes());
-        self.annotations += 1;
     }
 
-    /// Appends the members of the event for the start of the item.
-    pub(super) fn added_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b",\"output_index\":");
-        ValueWriter::new(out, POLICY).u64(self.index);
-        out.extend_from_slice(b",\"item\":{\"id\":\"");
-        out.extend_from_slice(self.id.as_bytes());
-        out.extend_from_slice(match self.kind {
-            BlockKind::Message => {
-                br#"","type":"message","status":"in_progress","role":"assistant","content":[]}"#
-            }
-            BlockKind::Reasoning => br#"","type":"reasoning","summary":[]}"#,
-        });
+    /// Creates the part.
+    pub(super) fn part(&self, text: String) -> ContentPart {
+        match self.kind {
+            BlockKind::Message => ContentPart {
+                annotations: Some(self.annotations.clone().into()),
+                unknown: self.kind.unknown(),
+                ..ContentPart::output_text(text)
+            },
+            BlockKind::Reasoning => ContentPart::new("summary_text", text),
+        }
     }
 
-    /// Appends the members of the event for the start of the part.
-    pub(super) fn part_added_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.place);
-        out.extend_from_slice(b",\"part\":");
-        part_to(self.kind, b"", b"", out);
+    /// Creates the item.
+    pub(super) fn item(&self, status: &str, parts: Vec<ContentPart>) -> Item {
+        let id = Some(self.id.clone());
+        match self.kind {
+            BlockKind::Message => Item {
+                id,
+                status: Some(status.into()),
+                ..Item::message("assistant", parts)
+            },
+            BlockKind::Reasoning => Item {
+                id,
+                kind: "reasoning".into(),
+                summary: Some(parts.into()),
+                ..Item::default()
+            },
+        }
     }
-
-    /// Appends the members of the event that repeats the text.
-    pub(super) fn text_done_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.place);
-        out.extend_from_slice(b",\"text\":\"");
-        out.extend_from_slice(&self.text);
-        out.push(b'"');
-        out.extend_from_slice(self.kind.tail());
-    }
-
-    /// Appends the members of the event that repeats the part.
-    pub(super) fn part_done_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.place);
-        out.extend_from_slice(b",\"part\":");
-        part_to(self.kind, &self.text, &self.sources, out);
-    }
-
-    /// Appends the complete item.
-    pub(super) fn item_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"{\"id\":\"");
-        out.extend_from_slice(self.id.as_bytes());
-        out.extend_from_slice(match self.kind {
-            BlockKind::Message => {
-                br#"","type":"message","status":"completed","role":"assistant","content":["#
-            }
-            BlockKind::Reasoning => br#"","type":"reasoning","summary":["#,
-        });
-        part_to(self.kind, &self.text, &self.sources, out);
-        out.extend_from_slice(b"]}");
-    }
-}
-
-fn part_to(kind: BlockKind, text: &[u8], annotations: &[u8], out: &mut Vec<u8>) {
-    let (head, tail): (&[u8], &[u8]) = match kind {
-        BlockKind::Message => (
-            b"{\"type\":\"output_text\",\"text\":\"",
-            b"],\"logprobs\":[]}",
-        ),
-        BlockKind::Reasoning => (b"{\"type\":\"summary_text\",\"text\":\"", b"}"),
-    };
-    out.extend_from_slice(head);
-    out.extend_from_slice(text);
-    out.push(b'"');
-    if kind == BlockKind::Message {
-        out.extend_from_slice(b",\"annotations\":[");
-        out.extend_from_slice(annotations);
-    }
-    out.extend_from_slice(tail);
-}
-
-/// Appends a JSON string.
-pub(super) fn push_string(text: &str, out: &mut Vec<u8>) {
-    ValueWriter::new(out, POLICY).str(text);
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Annotation, ContentPart, ErrorObject, Item, Response, Usage};
-use crate::json::{Members, Wire};
+use crate::json::{Members, ValueWriter, Wire};
 use crate::protocol::EventError;
 
 /// An event of a stream.
@@ -193,11 +193,20 @@ pub struct StreamEvent {
 }
 
 impl StreamEvent {
-    fn new(kind: EventKind) -> Self {
+    pub(super) fn new(kind: EventKind) -> Self {
         Self {
             kind,
             ..Self::default()
         }
+    }
+
+    /// Appends the event as a server-sent event.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"event: ");
+        out.extend_from_slice(self.kind.as_str().as_bytes());
+        out.extend_from_slice(b"\ndata: ");
+        self.write_to(ValueWriter::new(out, Self::ESCAPE));
+        out.extend_from_slice(b"\n\n");
     }
 
     /// Creates a piece of the answer's text.

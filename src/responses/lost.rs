@@ -30,11 +30,8 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
             }
         }
     }
-    out.extend_from_slice(b"event: ");
-    out.extend_from_slice(event.kind.as_str().as_bytes());
-    out.extend_from_slice(b"\ndata: ");
-    out.extend_from_slice(&event.to_json());
-    out.extend_from_slice(b"\n\ndata: [DONE]\n\n");
+    event.write(out);
+    out.extend_from_slice(b"data: [DONE]\n\n");
 }
 
 /// Returns the response object of the last event that has one.

@@ -114,7 +114,6 @@ mod event;
 mod item;
 mod lost;
 mod mount;
-mod number;
 mod relay;
 mod request;
 mod response;

@@ -17,24 +17,24 @@ pub struct Response {
     /// The creation time in seconds since 1970.
     #[wire(always)]
     pub created_at: u64,
-    /// The completion time in seconds since 1970.
-    #[wire(always)]
-    pub completed_at: Option<u64>,
-    /// The status: `in_progress`, `completed`, `incomplete` or `failed`.
-    #[wire(always)]
-    pub status: String,
-    /// The reason why it is incomplete.
-    #[wire(always)]
-    pub incomplete_details: Option<IncompleteDetails>,
     /// The name of the model.
     #[wire(always)]
     pub model: String,
-    /// Messages, calls and reasoning, in order.
+    /// The status: `in_progress`, `completed`, `incomplete` or `failed`.
     #[wire(always)]
-    pub output: List<Item>,
+    pub status: String,
+    /// The completion time in seconds since 1970.
+    #[wire(always)]
+    pub completed_at: Option<u64>,
+    /// The reason why it is incomplete.
+    #[wire(always)]
+    pub incomplete_details: Option<IncompleteDetails>,
     /// The error of a failed response.
     #[wire(always)]
     pub error: Option<ErrorObject>,
+    /// Messages, calls and reasoning, in order.
+    #[wire(always)]
+    pub output: List<Item>,
     /// The token usage.
     #[wire(always)]
     pub usage: Option<Usage>,

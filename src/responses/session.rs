@@ -8,15 +8,12 @@ mod items;
 use std::collections::HashSet;
 use std::mem;
 
-use serde::Serialize;
-
-use items::item_at;
-
 use super::block::{Block, BlockKind};
-use super::number::Number;
-use super::{Annotation, Ending, ErrorObject, EventKind, ResponsesRequest, StreamEvent, Usage};
-use crate::json::wire::object;
-use crate::json::{Escape, ValueWriter, Wire, write};
+use super::{
+    Annotation, Ending, ErrorObject, EventKind, IncompleteDetails, Item, Response,
+    ResponsesRequest, StreamEvent, Usage,
+};
+use crate::json::{Escape, Json, List, Members, ValueWriter, Wire};
 use crate::protocol::{
     self, Citation, Env, Failure, Framing, Level, Part, SendError, Status, TooLarge, markdown,
 };
@@ -24,9 +21,8 @@ use crate::protocol::{
 /// The largest output that is kept to be repeated at the end, in bytes.
 const LIMIT: usize = 8 * 1024 * 1024;
 
-/// The members of a response object that are the same in all responses of this crate, before and after
-/// `background`. The schema requires every one of them.
-const CONSTANTS: [&[u8]; 2] = [br#","previous_response_id":null,"instructions":null,"tools":[],"tool_choice":"auto","truncation":"disabled","parallel_tool_calls":true,"text":{"format":{"type":"text"}},"top_p":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"top_logprobs":0,"temperature":1.0,"reasoning":null,"max_output_tokens":null,"max_tool_calls":null,"store":false,"background":"#, br#","service_tier":"default","metadata":{},"safety_identifier":null,"prompt_cache_key":null}"#];
+/// The members of a response object that have no field. The schema requires every one of them.
+const REQUIRED: &[u8] = br#"{"previous_response_id":null,"instructions":null,"tools":[],"tool_choice":"auto","truncation":"disabled","parallel_tool_calls":true,"text":{"format":{"type":"text"}},"top_p":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"top_logprobs":0,"temperature":1.0,"reasoning":null,"max_output_tokens":null,"max_tool_calls":null,"store":false,"background":false,"service_tier":"default","metadata":{},"safety_identifier":null,"prompt_cache_key":null}"#;
 
 /// One response as it is written.
 ///
@@ -36,170 +32,94 @@ const CONSTANTS: [&[u8]; 2] = [br#","previous_response_id":null,"instructions":n
 /// 8 MiB.
 pub struct Session {
     env: Env,
-    id: String,
-    /// The members of a response object up to its status.
-    head: Box<[u8]>,
+    /// The response object, without output and usage until its end.
+    response: Box<Response>,
     /// The names of the functions that the request offered.
     tools: HashSet<String>,
     /// `true` if events are written; otherwise one document is, at the end.
     streams: bool,
-    /// `true` if the request said so.
-    background: bool,
     /// The sequence number of the next event.
-    number: Number,
+    number: u64,
     /// The item that is open.
     block: Option<Block>,
-    /// The items that are complete, as the elements of an array.
-    output: Vec<u8>,
-    /// The number of complete items.
-    items: u64,
+    /// The items that are complete.
+    output: List<Item>,
     /// The size in bytes of the retained output, including the open item.
     kept: usize,
     citations: Vec<Citation>,
     /// Annotations that wait for a message to be opened.
     annotations: Vec<Annotation>,
     usage: Usage,
-    /// `true` once there is a message, a call or another item that is not reasoning.
-    said: bool,
     /// `true` once the response has ended.
     done: bool,
 }
 
-/// The end of a response.
-enum End<'a> {
-    Completed,
-    Incomplete(&'a str),
-    Failed(&'a ErrorObject),
-    Cancelled,
-}
-
-impl End<'_> {
-    fn status(&self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Incomplete(_) => "incomplete",
-            Self::Failed(_) => "failed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-}
-
 impl Session {
     pub(super) fn new(request: &ResponsesRequest, env: &Env) -> Self {
-        #[derive(Serialize)]
-        struct Head<'a> {
+        // The text is an object.
+        let required = Json::parse(REQUIRED).ok();
+        let required = required.as_ref().and_then(Members::from_raw);
+        let mut response = Response {
             // VS Code strips ids of another prefix.
-            id: &'a str,
-            object: &'static str,
-            created_at: u64,
-            model: &'a str,
-        }
-        let id = env.new_id("resp");
-        let fields = Head {
-            id: &id,
-            object: "response",
+            id: env.new_id("resp"),
             created_at: env.unix_time(),
-            model: &request.model,
+            model: request.model.clone(),
+            status: "in_progress".into(),
+            unknown: required.unwrap_or_default(),
+            ..Response::default()
         };
-        let mut head = Vec::new();
-        // Strings and a number always serialise.
-        let _ = write(&fields, Escape::JsonAndSeparators, &mut head);
-        head.pop();
+        if request.is_background() {
+            response.unknown.set("background", true.to_raw());
+        }
         let tools = request.offered().map(|(name, _)| name.to_owned());
         Self {
             env: env.clone(),
-            id,
-            head: head.into(),
+            response: Box::new(response),
             tools: tools.collect(),
             streams: request.is_stream(),
-            background: request.is_background(),
-            number: Number::ZERO,
+            number: 0,
             block: None,
-            output: Vec::new(),
-            items: 0,
+            output: List::new(),
             kept: 0,
             citations: Vec::new(),
             annotations: Vec::new(),
             usage: Usage::default(),
-            said: false,
             done: false,
         }
     }
 
-    /// Writes an event up to its number. Returns `false` if no events are written.
-    fn start(&mut self, kind: &EventKind, out: &mut Vec<u8>) -> bool {
+    /// Writes an event with the next number, if events are written, and returns it.
+    fn event(&mut self, mut event: StreamEvent, out: &mut Vec<u8>) -> StreamEvent {
         if self.streams {
-            let name = kind.as_str().as_bytes();
-            for piece in [b"event: ", name, b"\ndata: {\"type\":\"", name] {
-                out.extend_from_slice(piece);
-            }
-            out.extend_from_slice(b"\",\"sequence_number\":");
-            self.number.next(out);
+            event.sequence_number = Some(self.number);
+            self.number += 1;
+            event.write(out);
         }
-        self.streams
+        event
     }
 
-    /// Writes one event; `members` appends its members behind the number, each with a comma first.
-    fn write(&mut self, kind: &EventKind, out: &mut Vec<u8>, members: impl FnOnce(&mut Vec<u8>)) {
-        if self.start(kind, out) {
-            members(out);
-            out.extend_from_slice(TAIL);
-        }
+    /// Writes an event with the response.
+    fn event_of_response(&mut self, kind: EventKind, out: &mut Vec<u8>) {
+        let event = StreamEvent {
+            response: Some(mem::take(&mut self.response)),
+            ..StreamEvent::new(kind)
+        };
+        self.response = self.event(event, out).response.unwrap_or_default();
     }
 
-    /// Writes an event with the response while it is in progress.
-    fn in_progress(&mut self, kind: &EventKind, out: &mut Vec<u8>) {
-        if self.start(kind, out) {
-            out.extend_from_slice(b",\"response\":");
-            self.head_to(out, "in_progress");
-            out.extend_from_slice(
-                br#","completed_at":null,"incomplete_details":null,"error":null,"output":[],"usage":null"#,
-            );
-            self.constants_to(out);
-            out.extend_from_slice(TAIL);
-        }
+    /// Writes an event with an item, whose index is that of the next one, because items do not overlap.
+    fn event_of_item(&mut self, kind: EventKind, item: Item, out: &mut Vec<u8>) -> Item {
+        let event = StreamEvent {
+            output_index: Some(self.index()),
+            item: Some(Box::new(item)),
+            ..StreamEvent::new(kind)
+        };
+        *self.event(event, out).item.unwrap_or_default()
     }
 
-    fn constants_to(&self, out: &mut Vec<u8>) {
-        let [before, after] = CONSTANTS;
-        out.extend_from_slice(before);
-        out.extend_from_slice(if self.background { b"true" } else { b"false" });
-        out.extend_from_slice(after);
-    }
-
-    fn head_to(&self, out: &mut Vec<u8>, status: &str) {
-        out.extend_from_slice(&self.head);
-        out.extend_from_slice(b",\"status\":\"");
-        out.extend_from_slice(status.as_bytes());
-        out.push(b'"');
-    }
-
-    /// Appends the response object at its end.
-    fn response_to(&self, end: &End<'_>, out: &mut Vec<u8>) {
-        self.head_to(out, end.status());
-        out.extend_from_slice(b",\"completed_at\":");
-        match end {
-            End::Completed => ValueWriter::new(out, ESCAPE).u64(self.env.unix_time()),
-            _ => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"incomplete_details\":");
-        match end {
-            End::Incomplete(reason) => object(ValueWriter::new(out, ESCAPE), |details| {
-                details.str("reason", reason);
-            }),
-            _ => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"error\":");
-        match end {
-            End::Failed(error) => error.write_to(ValueWriter::new(out, ESCAPE)),
-            _ => out.extend_from_slice(b"null"),
-        }
-        out.extend_from_slice(b",\"output\":[");
-        out.extend_from_slice(&self.output);
-        // The AI SDK's provider up to its version 2 takes no end of a response without numbers.
-        out.extend_from_slice(b"],\"usage\":");
-        self.usage.write_to(ValueWriter::new(out, ESCAPE));
-        self.constants_to(out);
+    /// Returns the index of the next item.
+    fn index(&self) -> u64 {
+        self.output.len() as u64
     }
 
     /// Checks that `more` bytes of output can be kept.
@@ -222,14 +142,11 @@ impl Session {
         let Some(block) = &mut self.block else {
             return Ok(());
         };
-        // The limit was checked with the unescaped length, so one piece can exceed it by its
-        // escapes.
-        let start = block.push(text);
-        self.kept += block.text_from(start).len();
+        block.push(text);
+        self.kept += text.len();
         if self.streams {
-            out.extend_from_slice(kind.delta_head());
-            self.number.next(out);
-            block.delta_to(start, out);
+            block.write_delta(self.number, text, out);
+            self.number += 1;
         }
         Ok(())
     }
@@ -237,10 +154,15 @@ impl Session {
     /// Opens a message or a reasoning item.
     fn begin(&mut self, kind: BlockKind, out: &mut Vec<u8>) {
         self.close(out);
-        // Items do not overlap, so the number of complete ones is the index of the next.
-        let block = Block::new(kind, self.env.new_id(kind.prefix()), self.items);
-        self.write(&EventKind::ItemAdded, out, |out| block.added_to(out));
-        self.write(&kind.part_added(), out, |out| block.part_added_to(out));
+        let block = Block::new(kind, self.env.new_id(kind.prefix()), self.index());
+        let [part_added, ..] = kind.events();
+        let begun = block.item("in_progress", Vec::new());
+        self.event_of_item(EventKind::ItemAdded, begun, out);
+        let part = StreamEvent {
+            part: Some(Box::new(block.part(String::new()))),
+            ..block.event(part_added)
+        };
+        self.event(part, out);
         self.block = Some(block);
         if kind == BlockKind::Message {
             for annotation in mem::take(&mut self.annotations) {
@@ -251,28 +173,29 @@ impl Session {
 
     /// Closes what is open: its text, its part and itself are repeated.
     fn close(&mut self, out: &mut Vec<u8>) {
-        let Some(block) = self.block.take() else {
+        let Some(mut block) = self.block.take() else {
             return;
         };
-        self.write(&block.kind.text_done(), out, |out| block.text_done_to(out));
-        self.write(&block.kind.part_done(), out, |out| block.part_done_to(out));
-        let mut item = Vec::new();
-        block.item_to(&mut item);
-        let said = self.said || block.kind == BlockKind::Message;
-        self.item_done(&item, out);
-        self.said = said;
+        let [.., text_done, part_done] = block.kind.events();
+        // Moved from event to event, because it may be large.
+        let text = StreamEvent {
+            text: Some(mem::take(&mut block.text)),
+            unknown: block.kind.unknown(),
+            ..block.event(text_done)
+        };
+        let text = self.event(text, out).text.unwrap_or_default();
+        let part = StreamEvent {
+            part: Some(Box::new(block.part(text))),
+            ..block.event(part_done)
+        };
+        let part = self.event(part, out).part.unwrap_or_default();
+        self.item_done(block.item("completed", vec![*part]), out);
     }
 
     /// Writes that an item is complete, and keeps it.
-    fn item_done(&mut self, item: &[u8], out: &mut Vec<u8>) {
-        let index = self.items;
-        self.write(&EventKind::ItemDone, out, |out| item_at(index, item, out));
-        if index > 0 {
-            self.output.push(b',');
-        }
-        self.output.extend_from_slice(item);
-        self.items += 1;
-        self.said = true;
+    fn item_done(&mut self, item: Item, out: &mut Vec<u8>) {
+        let item = self.event_of_item(EventKind::ItemDone, item, out);
+        self.output.push(item);
     }
 
     /// Adds a source to the message. While none is open, it waits for one.
@@ -296,18 +219,13 @@ impl Session {
         // Without a place it stands at the end of the text so far.
         annotation.start_index.get_or_insert(block.chars);
         annotation.end_index.get_or_insert(block.chars);
-        let index = block.annotations;
-        let annotation = annotation.to_raw();
-        block.annotate(&annotation);
-        // Copied, because writing needs the session, which owns the block.
-        let place = block.place.clone();
-        self.write(&EventKind::AnnotationAdded, out, |out| {
-            out.extend_from_slice(&place);
-            out.extend_from_slice(b",\"annotation_index\":");
-            ValueWriter::new(out, ESCAPE).u64(index);
-            out.extend_from_slice(b",\"annotation\":");
-            out.extend_from_slice(annotation.as_bytes());
-        });
+        let event = StreamEvent {
+            annotation_index: Some(block.annotations.len() as u64),
+            annotation: Some(Box::new(annotation.clone())),
+            ..block.event(EventKind::AnnotationAdded)
+        };
+        block.annotations.push(annotation);
+        self.event(event, out);
     }
 
     fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) -> Result<(), SendError> {
@@ -382,7 +300,7 @@ impl Session {
                 Some(item) => {
                     let (item, len) = self.prepare(item)?;
                     self.check(len)?;
-                    self.item(item, out);
+                    self.item(item, len, out);
                     Ok(())
                 }
                 None => Ok(()),
@@ -391,29 +309,45 @@ impl Session {
                 let response = event.response.as_ref();
                 let details = response.and_then(|response| response.incomplete_details.as_ref());
                 let reason = details.map_or("max_output_tokens", |details| &details.reason);
-                self.end(&End::Incomplete(reason), out);
+                self.incomplete(reason, out);
                 Ok(())
             }
             EventKind::Failed | EventKind::Error => {
-                self.end(&End::Failed(&event.error().unwrap_or_default()), out);
+                self.failed(event.error().unwrap_or_default(), out);
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
+    fn incomplete(&mut self, reason: &str, out: &mut Vec<u8>) {
+        let details = IncompleteDetails {
+            reason: reason.into(),
+            ..IncompleteDetails::default()
+        };
+        self.end(
+            "incomplete",
+            |it| it.incomplete_details = Some(details),
+            out,
+        );
+    }
+
+    fn failed(&mut self, error: ErrorObject, out: &mut Vec<u8>) {
+        self.end("failed", |it| it.error = Some(error), out);
+    }
+
     /// Writes the end of the response, and of the stream.
-    fn end(&mut self, end: &End<'_>, out: &mut Vec<u8>) {
+    fn end(&mut self, status: &str, set: impl FnOnce(&mut Response), out: &mut Vec<u8>) {
         if self.done {
             return;
         }
-        let kind = match end {
-            End::Completed => EventKind::Completed,
+        let kind = match status {
+            "completed" => EventKind::Completed,
+            "failed" => EventKind::Failed,
             // Clients know no other event for a response that was cancelled; its status says so.
-            End::Incomplete(_) | End::Cancelled => EventKind::Incomplete,
-            End::Failed(_) => EventKind::Failed,
+            _ => EventKind::Incomplete,
         };
-        if matches!(end, End::Failed(_)) {
+        if kind == EventKind::Failed {
             // What was begun is not complete, and is not repeated.
             self.block = None;
         } else {
@@ -421,21 +355,26 @@ impl Session {
             let sources = self.sources();
             let _ = self.text_of(&sources, out);
             self.close(out);
-            if matches!(end, End::Completed) && !self.said {
+            let is_silent = self.output.iter().all(|item| item.kind == "reasoning");
+            if kind == EventKind::Completed && is_silent {
                 // Without a text Copilot's command line fails.
                 let _ = self.text_of(crate::models::NO_ANSWER, out);
                 self.close(out);
             }
         }
         self.done = true;
-        if !self.start(&kind, out) {
-            self.response_to(end, out);
-            return;
+        let response = &mut self.response;
+        response.status = status.into();
+        response.output = mem::take(&mut self.output);
+        // The AI SDK's provider up to its version 2 takes no end of a response without numbers.
+        response.usage = Some(mem::take(&mut self.usage));
+        set(response);
+        if self.streams {
+            self.event_of_response(kind, out);
+            out.extend_from_slice(b"data: [DONE]\n\n");
+        } else {
+            response.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
         }
-        out.extend_from_slice(b",\"response\":");
-        self.response_to(end, out);
-        out.extend_from_slice(TAIL);
-        out.extend_from_slice(b"data: [DONE]\n\n");
     }
 }
 
@@ -444,8 +383,8 @@ impl protocol::Session for Session {
     type Ending = Ending;
 
     fn open(&mut self, out: &mut Vec<u8>) {
-        self.in_progress(&EventKind::Created, out);
-        self.in_progress(&EventKind::InProgress, out);
+        self.event_of_response(EventKind::Created, out);
+        self.event_of_response(EventKind::InProgress, out);
     }
 
     fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
@@ -483,44 +422,39 @@ impl protocol::Session for Session {
     fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
         match ending {
             Ending::Calls(calls) => self.end_with(calls, out)?,
-            Ending::Incomplete(reason) => self.end(&End::Incomplete(reason), out),
-            Ending::Failed(error) => self.end(&End::Failed(error), out),
+            Ending::Incomplete(reason) => self.incomplete(reason, out),
+            Ending::Failed(error) => self.failed(error.clone(), out),
         }
         Ok(())
     }
 
     /// Writes that the response is in progress: comments do not reset the idle clock of Codex.
     fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
-        self.in_progress(&EventKind::InProgress, out);
+        self.event_of_response(EventKind::InProgress, out);
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
-        self.end(&End::Completed, out);
+        let now = self.env.unix_time();
+        self.end("completed", |it| it.completed_at = Some(now), out);
     }
 
     fn cancelled(&mut self, out: &mut Vec<u8>) {
-        self.end(&End::Cancelled, out);
+        self.end("cancelled", |_| (), out);
     }
 
     fn reply_id(&self) -> Option<&str> {
-        Some(&self.id)
+        Some(&self.response.id)
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        self.end(&End::Failed(&ErrorObject::failure(failure)), out);
+        self.failed(ErrorObject::failure(failure), out);
     }
 }
-
-/// The end of an event.
-const TAIL: &[u8] = b"}\n\n";
-
-/// The escaping of strings.
-const ESCAPE: Escape = Escape::JsonAndSeparators;
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session")
-            .field("items", &self.items)
+            .field("items", &self.output.len())
             .field("kept", &self.kept)
             .field("done", &self.done)
             .finish_non_exhaustive()

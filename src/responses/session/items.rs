@@ -1,10 +1,9 @@
 //! Complete items: calls, and those of another server.
 
-use super::super::block::{BlockKind, push_string};
-use super::super::{EventKind, Item};
-use super::{ESCAPE, Session};
-use crate::json::{Kind, ValueWriter, Wire};
+use super::Session;
+use crate::json::{Kind, Wire};
 use crate::protocol::{SendError, ToolCall};
+use crate::responses::{EventKind, Item, StreamEvent};
 
 impl Session {
     /// Writes calls of the client's tools.
@@ -32,9 +31,9 @@ impl Session {
         let sources = self.sources();
         // All together and before the first event, because events cannot be taken back.
         self.check(sources.len() + items.iter().map(|(_, len)| len).sum::<usize>())?;
-        self.say(BlockKind::Message, &sources, out)?;
-        for (item, _) in items {
-            self.item(item, out);
+        self.text_of(&sources, out)?;
+        for (item, len) in items {
+            self.item(item, len, out);
         }
         Ok(())
     }
@@ -68,57 +67,42 @@ impl Session {
     }
 
     /// Writes a complete item within the limit.
-    pub(super) fn item(&mut self, mut item: Item, out: &mut Vec<u8>) {
+    pub(super) fn item(&mut self, item: Item, len: usize, out: &mut Vec<u8>) {
         if self.done {
             return;
         }
         self.close(out);
-        let whole = item.to_raw();
-        let whole = whole.as_bytes();
-        self.kept += whole.len();
-        let index = self.items;
-        item.status = Some("in_progress".into());
-        // Clients append the deltas to the arguments of the first event, so those must be empty.
-        let arguments = item
-            .is_call()
-            .then(|| item.arguments.replace(String::new()));
-        let begun = item.to_raw();
-        self.write(&EventKind::ItemAdded, out, |out| {
-            item_at(index, begun.as_bytes(), out);
-        });
-        if let Some(arguments) = arguments {
-            self.arguments(&item, &arguments.unwrap_or_default(), out);
+        self.kept += len;
+        let is_call = item.is_call();
+        let begun = Item {
+            status: Some("in_progress".into()),
+            // Clients append the deltas to the arguments of the first event, so those must be empty.
+            arguments: match is_call {
+                true => Some(String::new()),
+                false => item.arguments.clone(),
+            },
+            ..item.clone()
+        };
+        self.event_of_item(EventKind::ItemAdded, begun, out);
+        if is_call {
+            // The arguments of a call, as one delta and as a complete text.
+            let event = |kind| StreamEvent {
+                item_id: item.id.clone(),
+                output_index: Some(self.index()),
+                ..StreamEvent::new(kind)
+            };
+            let delta = StreamEvent {
+                delta: item.arguments.clone(),
+                ..event(EventKind::ArgumentsDelta)
+            };
+            let done = StreamEvent {
+                name: item.name.clone(),
+                arguments: item.arguments.clone(),
+                ..event(EventKind::ArgumentsDone)
+            };
+            self.event(delta, out);
+            self.event(done, out);
         }
-        self.item_done(whole, out);
+        self.item_done(item, out);
     }
-
-    /// Writes the arguments of a call, as one delta and as a complete text.
-    fn arguments(&mut self, call: &Item, arguments: &str, out: &mut Vec<u8>) {
-        let mut place = b",\"item_id\":".to_vec();
-        push_string(call.id.as_deref().unwrap_or_default(), &mut place);
-        place.extend_from_slice(b",\"output_index\":");
-        ValueWriter::new(&mut place, ESCAPE).u64(self.items);
-        let mut text = Vec::new();
-        push_string(arguments, &mut text);
-        self.write(&EventKind::ArgumentsDelta, out, |out| {
-            for piece in [&*place, b",\"delta\":", &*text] {
-                out.extend_from_slice(piece);
-            }
-        });
-        self.write(&EventKind::ArgumentsDone, out, |out| {
-            out.extend_from_slice(&place);
-            out.extend_from_slice(b",\"name\":");
-            push_string(call.name.as_deref().unwrap_or_default(), out);
-            out.extend_from_slice(b",\"arguments\":");
-            out.extend_from_slice(&text);
-        });
-    }
-}
-
-/// Appends the members of an event with a complete item.
-pub(super) fn item_at(index: u64, item: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b",\"output_index\":");
-    ValueWriter::new(out, ESCAPE).u64(index);
-    out.extend_from_slice(b",\"item\":");
-    out.extend_from_slice(item);
 }
