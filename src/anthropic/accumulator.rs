@@ -9,7 +9,7 @@ use super::{
     ContentBlock, Delta, Event, Message, MessageDelta, Stop, TextBlock, ThinkingBlock, Usage,
 };
 use crate::json::{Json, Wire};
-use crate::protocol::TooLarge;
+use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles events to a message.
 ///
@@ -28,13 +28,12 @@ use crate::protocol::TooLarge;
 /// assert_eq!(message.finish().text(), "Hello");
 /// # Ok::<(), copilot_wire::protocol::TooLarge>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Accumulator {
     message: Message,
     blocks: BTreeMap<u32, Building>,
     stopped: bool,
-    weight: usize,
-    limit: usize,
+    room: Room<DEFAULT_LIMIT>,
 }
 
 /// A block that is not complete.
@@ -45,29 +44,26 @@ struct Building {
     input: String,
 }
 
+const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+
 /// The memory in bytes of a block besides its content.
 const OVERHEAD: usize = size_of::<Building>() + 64;
 
 impl Accumulator {
     /// The default limit in bytes: 16 MiB.
-    pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+    pub const DEFAULT_LIMIT: usize = DEFAULT_LIMIT;
 
     /// Creates an accumulator for one message, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            message: Message::default(),
-            blocks: BTreeMap::new(),
-            stopped: false,
-            weight: 0,
-            limit: Self::DEFAULT_LIMIT,
-        }
+        Self::default()
     }
 
     /// Sets the limit of a message in bytes, approximately.
     #[must_use]
-    pub fn limit(self, limit: usize) -> Self {
-        Self { limit, ..self }
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.room = self.room.limit(limit);
+        self
     }
 
     /// Adds an event.
@@ -78,14 +74,14 @@ impl Accumulator {
     pub fn push(&mut self, event: &Event) -> Result<(), TooLarge> {
         match event {
             Event::MessageStart(message) => {
-                self.grow(message.to_json().len())?;
+                self.room.take(message.to_json().len())?;
                 self.message = own(message);
             }
             Event::ContentBlockStart {
                 index,
                 content_block,
             } => {
-                self.grow(OVERHEAD + content_block.to_json().len())?;
+                self.room.take(OVERHEAD + content_block.to_json().len())?;
                 let block = Building::new(own(content_block));
                 // A second start at an index replaces the block, and its weight stays: a sender
                 // cannot repeat starts without end.
@@ -110,7 +106,7 @@ impl Accumulator {
 
     /// Adds text to a block.
     fn push_text(&mut self, index: u32, text: &str) -> Result<(), TooLarge> {
-        self.grow(text.len())?;
+        self.room.take(text.len())?;
         self.block(index, || TextBlock::default().into())?
             .text(text);
         Ok(())
@@ -120,7 +116,7 @@ impl Accumulator {
         match delta {
             Delta::Text(text) => self.push_text(index, text)?,
             Delta::Thinking(text) | Delta::Signature(text) => {
-                self.grow(text.len())?;
+                self.room.take(text.len())?;
                 let block = self.block(index, || ThinkingBlock::default().into())?;
                 if let ContentBlock::Thinking(block) = &mut block.block {
                     match delta {
@@ -131,14 +127,14 @@ impl Accumulator {
                 }
             }
             Delta::InputJson(text) => {
-                self.grow(text.len())?;
+                self.room.take(text.len())?;
                 // Without the start of the block there is no name to call, so the piece is dropped.
                 if let Some(block) = self.blocks.get_mut(&index) {
                     block.input.push_str(text);
                 }
             }
             Delta::Citation(citation) => {
-                self.grow(OVERHEAD + citation.as_bytes().len())?;
+                self.room.take(OVERHEAD + citation.as_bytes().len())?;
                 let block = self.block(index, || TextBlock::default().into())?;
                 if let ContentBlock::Text(block) = &mut block.block {
                     block.citations.push(
@@ -158,7 +154,7 @@ impl Accumulator {
         } = delta;
         // Keep-alive events and token counts are repeated, but need no memory.
         if *stop != Stop::default() || !usage.unknown.is_empty() {
-            self.grow(delta.to_json().len())?;
+            self.room.take(delta.to_json().len())?;
         }
         let message = &mut self.message;
         // Keep-alives are the same event without a reason.
@@ -182,19 +178,10 @@ impl Accumulator {
         new: impl FnOnce() -> ContentBlock,
     ) -> Result<&mut Building, TooLarge> {
         if !self.blocks.contains_key(&index) {
-            self.grow(OVERHEAD)?;
+            self.room.take(OVERHEAD)?;
         }
         let entry = self.blocks.entry(index);
         Ok(entry.or_insert_with(|| Building::new(new())))
-    }
-
-    fn grow(&mut self, bytes: usize) -> Result<(), TooLarge> {
-        let weight = self.weight.saturating_add(bytes);
-        if weight > self.limit {
-            return Err(TooLarge::new(self.limit));
-        }
-        self.weight = weight;
-        Ok(())
     }
 
     /// Returns the text so far.
@@ -265,19 +252,12 @@ fn own<T: Wire + Clone>(value: &T) -> T {
     T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
 }
 
-impl Default for Accumulator {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Prints sizes only: texts and arguments may contain anything.
 impl fmt::Debug for Accumulator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accumulator")
             .field("blocks", &self.blocks.len())
-            .field("weight", &self.weight)
-            .field("limit", &self.limit)
+            .field("room", &self.room)
             .finish_non_exhaustive()
     }
 }

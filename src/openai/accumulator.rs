@@ -10,7 +10,7 @@ use super::{
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
 };
 use crate::json::{Json, Kind, Members};
-use crate::protocol::TooLarge;
+use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles chunks to messages and calls.
 ///
@@ -39,13 +39,12 @@ use crate::protocol::TooLarge;
 /// assert!(!completion.is_complete(), "there was no finish reason");
 /// # Ok::<(), copilot_wire::protocol::TooLarge>(())
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Accumulator {
     head: ChatCompletion,
     unknown: LatestMembers,
     choices: BTreeMap<u32, Building>,
-    weight: usize,
-    limit: usize,
+    room: Room<DEFAULT_LIMIT>,
 }
 
 /// A choice that is not complete.
@@ -64,6 +63,8 @@ struct Building {
     unknown: LatestMembers,
 }
 
+const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+
 /// The member with OpenAI's padding, which hides the length of the pieces. It is no part of the
 /// answer.
 const PADDING: &str = "obfuscation";
@@ -77,24 +78,19 @@ enum Unknown {
 
 impl Accumulator {
     /// The default limit in bytes: 16 MiB.
-    pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+    pub const DEFAULT_LIMIT: usize = DEFAULT_LIMIT;
 
     /// Creates an accumulator for one completion, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            head: ChatCompletion::default(),
-            unknown: LatestMembers::default(),
-            choices: BTreeMap::new(),
-            weight: 0,
-            limit: Self::DEFAULT_LIMIT,
-        }
+        Self::default()
     }
 
     /// Sets the limit of a completion in bytes, approximately.
     #[must_use]
-    pub fn limit(self, limit: usize) -> Self {
-        Self { limit, ..self }
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.room = self.room.limit(limit);
+        self
     }
 
     /// Adds a chunk.
@@ -103,11 +99,8 @@ impl Accumulator {
     ///
     /// [`TooLarge`] if the limit would be exceeded; the chunk is not added.
     pub fn push(&mut self, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
-        let weight = self.weight.saturating_add(self.weigh(chunk));
-        if weight > self.limit {
-            // Before any change, so that a refused chunk leaves no half of itself.
-            return Err(TooLarge::new(self.limit));
-        }
+        // Before any change, so that a refused chunk leaves no half of itself.
+        self.room.take(self.weigh(chunk))?;
         // The weight of members that were replaced is subtracted.
         let mut freed = 0;
         let head = &mut self.head;
@@ -144,17 +137,13 @@ impl Accumulator {
         }
         // The bound is on what is held: members that replace each other do not add up over a long
         // stream.
-        self.weight = weight.saturating_sub(freed);
+        self.room.free(freed);
         Ok(())
     }
 
     /// Adds text to the first choice.
     pub(super) fn push_text(&mut self, text: &str) -> Result<(), TooLarge> {
-        let weight = self.weight.saturating_add(text.len());
-        if weight > self.limit {
-            return Err(TooLarge::new(self.limit));
-        }
-        self.weight = weight;
+        self.room.take(text.len())?;
         append(&mut self.choices.entry(0).or_default().content, Some(text));
         Ok(())
     }
@@ -217,19 +206,12 @@ impl Accumulator {
     }
 }
 
-impl Default for Accumulator {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Prints sizes only: arguments and texts may contain anything.
 impl fmt::Debug for Accumulator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accumulator")
             .field("choices", &self.choices.len())
-            .field("weight", &self.weight)
-            .field("limit", &self.limit)
+            .field("room", &self.room)
             .finish_non_exhaustive()
     }
 }

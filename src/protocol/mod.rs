@@ -35,6 +35,8 @@ mod one_line;
 mod part;
 pub(crate) mod redacted;
 mod refusal;
+#[allow(dead_code, reason = "for the protocols that put answers together")]
+mod room;
 mod session;
 mod text_template;
 mod turn;
@@ -73,6 +75,8 @@ pub use part::{
     ToolCall, ToolRun,
 };
 pub use refusal::Refusal;
+#[allow(unused_imports, reason = "as above")]
+pub(crate) use room::Room;
 pub use session::{Failure, Session, TextFrame};
 pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};

@@ -5,21 +5,20 @@ use std::fmt;
 
 use super::{ContentPart, EventKind, Item, Response, StreamEvent};
 use crate::json::List;
-use crate::protocol::TooLarge;
+use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles events to a response.
 ///
 /// The last event of a complete stream has the complete response. Some servers omit its output, and
 /// an interrupted stream has no such event: then the output is assembled from the completed items
 /// and the streamed texts.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub struct Accumulator {
     response: Response,
     /// The items by index. Memory does not depend on the value of an index.
     items: BTreeMap<u64, Building>,
     ended: bool,
-    weight: usize,
-    limit: usize,
+    room: Room<DEFAULT_LIMIT>,
 }
 
 /// An item that is not complete.
@@ -30,29 +29,26 @@ struct Building {
     done: bool,
 }
 
+const DEFAULT_LIMIT: usize = 32 * 1024 * 1024;
+
 /// The memory in bytes of an item besides its text.
 const OVERHEAD: usize = 512;
 
 impl Accumulator {
     /// The default limit in bytes: 32 MiB.
-    pub const DEFAULT_LIMIT: usize = 32 * 1024 * 1024;
+    pub const DEFAULT_LIMIT: usize = DEFAULT_LIMIT;
 
     /// Creates an accumulator for one response, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            response: Response::default(),
-            items: BTreeMap::new(),
-            ended: false,
-            weight: 0,
-            limit: Self::DEFAULT_LIMIT,
-        }
+        Self::default()
     }
 
     /// Sets the limit of a response in bytes, approximately.
     #[must_use]
-    pub fn limit(self, limit: usize) -> Self {
-        Self { limit, ..self }
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.room = self.room.limit(limit);
+        self
     }
 
     /// Adds an event.
@@ -66,7 +62,7 @@ impl Accumulator {
                 let Some(item) = event.item.as_deref() else {
                     return Ok(());
                 };
-                self.weigh(OVERHEAD + item.to_json().len())?;
+                self.room.take(OVERHEAD + item.to_json().len())?;
                 let building = self.building(event);
                 // The first `done` is final: a late `added` must not take the text back.
                 if !building.done {
@@ -81,7 +77,8 @@ impl Accumulator {
             | EventKind::ArgumentsDelta => {
                 let delta = event.delta.as_deref().unwrap_or_default();
                 let new = !self.items.contains_key(&event.output_index.unwrap_or(0));
-                self.weigh(delta.len() + if new { OVERHEAD } else { 0 })?;
+                self.room
+                    .take(delta.len() + if new { OVERHEAD } else { 0 })?;
                 let building = self.building(event);
                 building.text.push_str(delta);
                 // A stream that was joined late has no `added`: the kind of the delta tells the
@@ -92,7 +89,7 @@ impl Accumulator {
             }
             _ => {
                 if let Some(response) = event.response.as_deref() {
-                    self.weigh(response.to_json().len())?;
+                    self.room.take(response.to_json().len())?;
                     // The latest one: each event with a response repeats all of it.
                     self.response = response.clone();
                 }
@@ -105,15 +102,6 @@ impl Accumulator {
                 }
             }
         }
-        Ok(())
-    }
-
-    fn weigh(&mut self, more: usize) -> Result<(), TooLarge> {
-        let weight = self.weight.saturating_add(more);
-        if weight > self.limit {
-            return Err(TooLarge::new(self.limit));
-        }
-        self.weight = weight;
         Ok(())
     }
 
@@ -175,19 +163,12 @@ impl Building {
     }
 }
 
-impl Default for Accumulator {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 /// Prints sizes only: arguments and texts may contain anything.
 impl fmt::Debug for Accumulator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accumulator")
             .field("items", &self.items.len())
-            .field("weight", &self.weight)
-            .field("limit", &self.limit)
+            .field("room", &self.room)
             .finish_non_exhaustive()
     }
 }

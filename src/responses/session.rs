@@ -15,7 +15,7 @@ use super::{
 };
 use crate::json::{Escape, Json, List, Members, ValueWriter, Wire};
 use crate::protocol::{
-    self, Citation, Env, Failure, Framing, Level, Part, SendError, Status, TooLarge, markdown,
+    self, Citation, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
 };
 
 /// The largest output that is kept to be repeated at the end, in bytes.
@@ -44,8 +44,8 @@ pub struct Session {
     block: Option<Block>,
     /// The items that are complete.
     output: List<Item>,
-    /// The size in bytes of the retained output, including the open item.
-    kept: usize,
+    /// The room for the retained output, including the open item.
+    room: Room<LIMIT>,
     citations: Vec<Citation>,
     /// Annotations that wait for a message to be opened.
     annotations: Vec<Annotation>,
@@ -80,7 +80,7 @@ impl Session {
             number: 0,
             block: None,
             output: List::new(),
-            kept: 0,
+            room: Room::default(),
             citations: Vec::new(),
             annotations: Vec::new(),
             usage: Usage::default(),
@@ -122,20 +122,12 @@ impl Session {
         self.output.len() as u64
     }
 
-    /// Checks that `more` bytes of output can be kept.
-    fn check(&self, more: usize) -> Result<(), SendError> {
-        if self.kept.saturating_add(more) > LIMIT {
-            return Err(TooLarge::new(LIMIT).into());
-        }
-        Ok(())
-    }
-
     /// Writes a piece of a message or of reasoning. An open item of another kind is closed first.
     fn say(&mut self, kind: BlockKind, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
         if self.done || text.is_empty() {
             return Ok(());
         }
-        self.check(text.len())?;
+        self.room.take(text.len())?;
         if self.block.as_ref().is_none_or(|block| block.kind != kind) {
             self.begin(kind, out);
         }
@@ -143,7 +135,6 @@ impl Session {
             return Ok(());
         };
         block.push(text);
-        self.kept += text.len();
         if self.streams {
             block.write_delta(self.number, text, out);
             self.number += 1;
@@ -200,9 +191,7 @@ impl Session {
 
     /// Adds a source to the message. While none is open, it waits for one.
     fn annotate(&mut self, annotation: &Annotation, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let len = annotation.to_raw().as_bytes().len();
-        self.check(len)?;
-        self.kept += len;
+        self.room.take(annotation.to_raw().as_bytes().len())?;
         match &self.block {
             Some(block) if block.kind == BlockKind::Message => {
                 self.place_annotation(annotation.clone(), out);
@@ -264,7 +253,7 @@ impl Session {
         if text.is_empty() {
             return Ok(());
         }
-        self.check(text.len())?;
+        self.room.check(text.len())?;
         self.close(out);
         self.say(BlockKind::Reasoning, &text, out)?;
         self.close(out);
@@ -299,8 +288,8 @@ impl Session {
                 Some(item) if item.is_message() || item.kind == "reasoning" => Ok(()),
                 Some(item) => {
                     let (item, len) = self.prepare(item)?;
-                    self.check(len)?;
-                    self.item(item, len, out);
+                    self.room.take(len)?;
+                    self.item(item, out);
                     Ok(())
                 }
                 None => Ok(()),
@@ -455,7 +444,7 @@ impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Session")
             .field("items", &self.output.len())
-            .field("kept", &self.kept)
+            .field("room", &self.room)
             .field("done", &self.done)
             .finish_non_exhaustive()
     }

@@ -30,10 +30,12 @@ impl Session {
         // After the items are prepared: an invalid item must not use up the citations.
         let sources = self.sources();
         // All together and before the first event, because events cannot be taken back.
-        self.check(sources.len() + items.iter().map(|(_, len)| len).sum::<usize>())?;
+        let len = items.iter().map(|(_, len)| len).sum();
+        self.room.check(sources.len() + len)?;
+        self.room.take(len)?;
         self.text_of(&sources, out)?;
-        for (item, len) in items {
-            self.item(item, len, out);
+        for (item, _) in items {
+            self.item(item, out);
         }
         Ok(())
     }
@@ -66,13 +68,12 @@ impl Session {
         Ok((item, len))
     }
 
-    /// Writes a complete item within the limit.
-    pub(super) fn item(&mut self, item: Item, len: usize, out: &mut Vec<u8>) {
+    /// Writes a complete item, whose room is taken.
+    pub(super) fn item(&mut self, item: Item, out: &mut Vec<u8>) {
         if self.done {
             return;
         }
         self.close(out);
-        self.kept += len;
         let is_call = item.is_call();
         let begun = Item {
             status: Some("in_progress".into()),
