@@ -5,6 +5,7 @@ use super::{
 };
 use crate::json::{Json, Wire};
 use crate::protocol::FrameEvent;
+use crate::protocol::variants::from_values;
 
 /// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq, Eq, FrameEvent)]
@@ -97,12 +98,6 @@ pub enum Output {
     Message(MessageDelta),
 }
 
-impl From<Delta> for Output {
-    fn from(delta: Delta) -> Self {
-        Self::Delta(delta)
-    }
-}
-
 impl From<Usage> for Output {
     fn from(usage: Usage) -> Self {
         Self::Message(usage.into())
@@ -122,21 +117,9 @@ pub enum Ending {
     Error(ErrorObject),
 }
 
-impl From<Vec<ToolUseBlock>> for Ending {
-    fn from(calls: Vec<ToolUseBlock>) -> Self {
-        Self::Calls(calls)
-    }
-}
-
 impl From<ToolUseBlock> for Ending {
     fn from(call: ToolUseBlock) -> Self {
         Self::Calls(vec![call])
-    }
-}
-
-impl From<Stop> for Ending {
-    fn from(stop: Stop) -> Self {
-        Self::Stop(stop)
     }
 }
 
@@ -146,8 +129,6 @@ impl From<StopReason> for Ending {
     }
 }
 
-impl From<ErrorObject> for Ending {
-    fn from(error: ErrorObject) -> Self {
-        Self::Error(error)
-    }
-}
+from_values!(Output { Delta(Delta) });
+
+from_values!(Ending { Calls(Vec<ToolUseBlock>), Stop(Stop), Error(ErrorObject) });

@@ -1,6 +1,7 @@
 //! The events of a stream, for writing and reading.
 
 use crate::json::Json;
+use crate::protocol::variants::from_values;
 
 use super::{Append, Call, Failure, FinishReason, Progress, Provider, SearchFailure, Sources};
 
@@ -87,44 +88,6 @@ pub enum Ending {
     Failure(Failure),
 }
 
-impl From<Progress> for Output {
-    fn from(progress: Progress) -> Self {
-        Self::Progress(progress)
-    }
-}
+from_values!(Output { Progress(Progress), Append(Append), Sources(Sources), Provider(Provider), SearchFailure(SearchFailure) });
 
-impl From<Append> for Output {
-    fn from(append: Append) -> Self {
-        Self::Append(append)
-    }
-}
-
-impl From<Sources> for Output {
-    fn from(sources: Sources) -> Self {
-        Self::Sources(sources)
-    }
-}
-
-impl From<Provider> for Output {
-    fn from(provider: Provider) -> Self {
-        Self::Provider(provider)
-    }
-}
-
-impl From<SearchFailure> for Output {
-    fn from(failure: SearchFailure) -> Self {
-        Self::SearchFailure(failure)
-    }
-}
-
-impl From<FinishReason> for Ending {
-    fn from(reason: FinishReason) -> Self {
-        Self::Finish(reason)
-    }
-}
-
-impl From<Failure> for Ending {
-    fn from(failure: Failure) -> Self {
-        Self::Failure(failure)
-    }
-}
+from_values!(Ending { Finish(FinishReason), Failure(Failure) });

@@ -5,6 +5,7 @@ use bytes::Bytes;
 
 use super::{ChatCompletionChunk, ErrorObject, FinishReason, ToolCall};
 use crate::protocol::EventError;
+use crate::protocol::variants::from_values;
 
 /// An event of a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,12 +43,6 @@ impl Event {
     }
 }
 
-impl From<ChatCompletionChunk> for Event {
-    fn from(chunk: ChatCompletionChunk) -> Self {
-        Self::Chunk(chunk)
-    }
-}
-
 /// An end of a turn other than a complete answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -68,20 +63,6 @@ impl From<ToolCall> for Ending {
     }
 }
 
-impl From<Vec<ToolCall>> for Ending {
-    fn from(calls: Vec<ToolCall>) -> Self {
-        Self::Calls(calls)
-    }
-}
+from_values!(Event { Chunk(ChatCompletionChunk) });
 
-impl From<FinishReason> for Ending {
-    fn from(reason: FinishReason) -> Self {
-        Self::Finish(reason)
-    }
-}
-
-impl From<ErrorObject> for Ending {
-    fn from(error: ErrorObject) -> Self {
-        Self::Error(error)
-    }
-}
+from_values!(Ending { Calls(Vec<ToolCall>), Finish(FinishReason), Error(ErrorObject) });

@@ -49,6 +49,12 @@ mod turn;
 pub(crate) mod typed;
 mod usage;
 mod user;
+#[allow(
+    unused_imports,
+    unused_macros,
+    reason = "for the protocols that have an event for every type"
+)]
+pub(crate) mod variants;
 
 pub use crate::sse::TooLarge;
 pub use block_session::{Block, BlockSession, Blocks, Document as AnswerDocument, Writer};
