@@ -108,29 +108,30 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     }
 }
 
-/// The functions of [`Toolkit`] that a protocol has in its modules `show`, `native` and `rules`.
-#[allow(unused_macros, reason = "for the protocols")]
+/// Writes the functions of a [`Toolkit`] that call those of the same name in the modules `show` (`describe`), `native`
+/// (`native`) and `rules` (`judge` and `check`), which are in scope.
+///
+/// [`Toolkit`]: crate::Toolkit
+#[macro_export]
 macro_rules! in_modules {
     () => {
-        fn describe(event: &Self::Event) -> crate::Summary {
+        fn describe(event: &Self::Event) -> $crate::Summary {
             show::describe(event)
         }
 
-        fn native(request: &Self::Request, headers: &http::HeaderMap) -> crate::Node {
+        fn native(request: &Self::Request, headers: &http::HeaderMap) -> $crate::Node {
             native::native(request, headers)
         }
 
-        fn judge(judge: &mut crate::check::Judge, stream: &crate::check::Stream<'_>) {
+        fn judge(judge: &mut $crate::check::Judge, stream: &$crate::check::Stream<'_>) {
             rules::judge(judge, stream);
         }
 
-        fn check(exam: &mut crate::check::Exam<'_>) -> impl Future<Output = ()> + Send {
+        fn check(exam: &mut $crate::check::Exam<'_>) -> impl Future<Output = ()> + Send {
             rules::check(exam)
         }
     };
 }
-#[allow(unused_imports, reason = "for the protocols")]
-pub(crate) use in_modules;
 
 /// A small request of a protocol, with the paths and headers of its requests.
 #[derive(Clone, Copy, Debug)]

@@ -36,8 +36,7 @@ pub use front_end::App;
 use bytes::Bytes;
 
 use crate::check::Rule;
-use crate::kit::in_modules;
-use crate::{BoxError, Sample, Setup, Toolkit};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::ag_ui::{AgUi, Mount, RunAgentInput};
 use copilot_wire::router;
 

@@ -34,8 +34,7 @@ pub use front_end::AnthropicClient;
 use bytes::Bytes;
 
 use crate::check::Rule;
-use crate::kit::in_modules;
-use crate::{BoxError, Sample, Setup, Toolkit};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::anthropic::{Anthropic, MessagesRequest, Model};
 use copilot_wire::router;
 

@@ -22,8 +22,7 @@ use http::{HeaderMap, HeaderValue};
 use crate::Keys;
 use crate::chat_stream;
 use crate::check::Rule;
-use crate::kit::in_modules;
-use crate::{BoxError, Sample, Setup, Toolkit};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::github::{ChatRequest, GitHub, Mount};
 use copilot_wire::router;
 

@@ -35,8 +35,7 @@ use bytes::Bytes;
 
 use crate::chat_stream;
 use crate::check::Rule;
-use crate::kit::in_modules;
-use crate::{BoxError, Sample, Setup, Toolkit};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::openai::{ChatRequest, Model, OpenAi};
 use copilot_wire::router;
 

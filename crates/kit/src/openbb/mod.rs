@@ -28,8 +28,7 @@ use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::check::Rule;
-use crate::kit::in_modules;
-use crate::{Answer, BoxError, Sample, Setup, Toolkit};
+use crate::{Answer, BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::openbb::{Descriptor, OpenBb, QueryRequest};
 use copilot_wire::router;
 

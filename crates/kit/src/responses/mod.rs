@@ -34,8 +34,7 @@ pub use front_end::ResponsesClient;
 use bytes::Bytes;
 
 use crate::check::Rule;
-use crate::kit::in_modules;
-use crate::{BoxError, Sample, Setup, Toolkit};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::responses::{Model, Responses, ResponsesRequest};
 use copilot_wire::router;
 

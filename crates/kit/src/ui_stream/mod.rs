@@ -34,8 +34,7 @@ pub use chat_page::ChatPage;
 use bytes::Bytes;
 
 use crate::check::Rule;
-use crate::kit::in_modules;
-use crate::{BoxError, Sample, Setup, Toolkit};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::router;
 use copilot_wire::ui_stream::{ChatRequest, Mount, UiStream};
 
