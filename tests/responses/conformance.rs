@@ -2,7 +2,7 @@
 
 use copilot_wire::agent_fn;
 use copilot_wire::protocol::{AgentError, Citation, Confirmation, Conversation, ToolCall, Usage};
-use copilot_wire::responses::{Responses, Tool};
+use copilot_wire::responses::{Responses, ResponsesRequest, Tool};
 use copilot_wire_kit::check::{Target, check, recorded};
 use copilot_wire_kit::responses::ResponsesClient;
 use copilot_wire_kit::{Answer, Harness, kit};
@@ -172,9 +172,9 @@ fn the_played_client_runs_tools_and_answers_questions() {
         reply.text(&text).await?;
         Ok(reply.confirm(Confirmation::new("q-1", "Sure?", "Really?"))?)
     });
-    let client = ResponsesClient::new("m")
-        .system("Be kind.")
-        .tools([Tool::function("get_tide", "The tide")]);
+    let request = ResponsesRequest::new("m", Vec::new()).instructions("Be kind.");
+    let client =
+        ResponsesClient::continuing(request).tools([Tool::function("get_tide", "The tide")]);
     let mut harness = Harness::new(client, agent);
     block_on(async {
         let transcript = harness.prompt("Tides?").await.unwrap().to_string();

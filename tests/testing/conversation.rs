@@ -219,9 +219,11 @@ fn a_conversation_goes_on_from_a_request() {
     let openbb = request(|b| QueryRequest::from_json(b).ok(), said(Workspace::new()));
     let github = said(CopilotChat::new("clerk").conversation_id("t-1"));
     let github = request(|b| github::ChatRequest::from_json(b).ok(), github);
-    let openai = said(OpenAiClient::new("m").with("temperature", &0.5).unwrap());
+    let warm = openai::ChatRequest::new("m", []).with("temperature", &0.5);
+    let openai = said(OpenAiClient::continuing(warm.unwrap()));
     let openai = request(|b| openai::ChatRequest::from_json(b).ok(), openai);
-    let meilisearch = said(SearchChat::new("films").tools(meilisearch::Tools::SOURCES));
+    let sources = meilisearch::ChatRequest::new("m", []).tools(meilisearch::Tools::SOURCES);
+    let meilisearch = said(SearchChat::continuing("films", sources));
     let meilisearch = request(|b| meilisearch::ChatRequest::read(b).ok(), meilisearch);
     let meilisearch = meilisearch.parameter("temperature", &0.5).unwrap();
 

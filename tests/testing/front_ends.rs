@@ -1,6 +1,7 @@
 //! One agent on every harness: what each front end perceives, asks and sends.
 
 use copilot_wire::ag_ui::RunAgentInput;
+use copilot_wire::anthropic::MessagesRequest;
 use copilot_wire::json::Json;
 use copilot_wire::openai::Function;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Tiers, Widget, Widgets};
@@ -296,9 +297,11 @@ fn clients_run_tools() {
     let schema = json!({"type": "object", "properties": {"place": {"type": "string"}}});
     let schema = Json::encode(&schema).unwrap();
     let tool = Function::new("get_tide", "The tide").parameters(schema);
-    run_tools(OpenAiClient::new("m").system("Be brief.").tools([tool]));
+    let request = copilot_wire::openai::ChatRequest::new("m", []);
+    run_tools(OpenAiClient::continuing(request.instructions("Be brief.")).tools([tool]));
     let tool = copilot_wire::anthropic::Tool::new("get_tide", "The tide");
-    run_tools(AnthropicClient::new("m").system("Be brief.").tools([tool]));
+    let request = MessagesRequest::new("m", 4096, []);
+    run_tools(AnthropicClient::continuing(request.system("Be brief.")).tools([tool]));
     let input = br#"{"messages":[],"tools":[{"name":"get_tide","description":"The tide"}]}"#;
     run_tools(App::continuing(RunAgentInput::from_json(input).unwrap()));
     let request = br#"{"messages":[],"tools":{"get_tide":{"description":"The tide"}}}"#;

@@ -183,26 +183,19 @@ impl Drop for Sleep {
 }
 
 struct Interval {
-    clock: Clock,
+    tick: Sleep,
     period: Duration,
-    key: Option<Key>,
 }
 
 impl Stream for Interval {
     type Item = ();
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
-        ready!(self.clock.poll(self.key, cx));
+        ready!(self.tick.clock.poll(self.tick.key, cx));
         // The next period counts from now. Ticks that were missed while nobody polled are not made
         // up for.
-        self.key = self.clock.wait(Kind::Tick, self.period);
+        self.tick.key = self.tick.clock.wait(Kind::Tick, self.period);
         Poll::Ready(Some(()))
-    }
-}
-
-impl Drop for Interval {
-    fn drop(&mut self) {
-        self.clock.leave(self.key);
     }
 }
 
@@ -218,19 +211,17 @@ impl Environment for Clock {
         // so transcripts can be compared.
         bytes.fill(0);
         let count = state.ids.to_be_bytes();
-        bytes
-            .iter_mut()
-            .rev()
-            .zip(count.iter().rev())
-            .for_each(|(byte, count)| *byte = *count);
+        for (byte, count) in bytes.iter_mut().rev().zip(count.iter().rev()) {
+            *byte = *count;
+        }
     }
 
     fn ticks(&self, period: Duration) -> Option<Ticks> {
-        Some(Box::pin(Interval {
+        let tick = Sleep {
             key: self.wait(Kind::Tick, period),
             clock: self.clone(),
-            period,
-        }))
+        };
+        Some(Box::pin(Interval { tick, period }))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::{Future, poll_fn};
+use std::ops::Range;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
@@ -31,7 +32,12 @@ where
     F: Future<Output = ()> + Send,
 {
     let [one, other] = stores;
-    let pair = Pair { one, other };
+    let sleep = |time| -> Pause<'_> { Box::pin(sleep(time)) };
+    let pair = Pair {
+        one,
+        other,
+        sleep: &sleep,
+    };
     let limit = || sleep(Duration::from_secs(30));
     rule("appends are idempotent", pair.idempotent(), limit()).await?;
     rule("a gap is an error", pair.gap(), limit()).await?;
@@ -42,11 +48,11 @@ where
     rule("readers are woken", pair.woken(), limit()).await?;
     rule("a read waits for a second", pair.waits(), limit()).await?;
     rule("the latest reply is found", pair.latest(), limit()).await?;
-    rule("a reply is cancelled", pair.cancel(&sleep), limit()).await?;
-    rule("readers are noted", pair.noted(&sleep), limit()).await?;
-    rule("unknown ids lead nowhere", pair.unknown(&sleep), limit()).await?;
-    rule("ended logs expire", pair.expires(&sleep), limit()).await?;
-    rule("logs without an end expire", pair.outlived(&sleep), limit()).await
+    rule("a reply is cancelled", pair.cancel(), limit()).await?;
+    rule("readers are noted", pair.noted(), limit()).await?;
+    rule("unknown ids lead nowhere", pair.unknown(), limit()).await?;
+    rule("ended logs expire", pair.expires(), limit()).await?;
+    rule("logs without an end expire", pair.outlived(), limit()).await
 }
 
 /// Checks that a store ends the logs of a server that has died, for stores that several servers share.
@@ -62,14 +68,16 @@ pub async fn check_dead_server<F>(
     dead: &dyn ReplyStore,
     reader: &dyn ReplyStore,
     kill: impl AsyncFnOnce(),
-    sleep: impl Fn(Duration) -> F,
+    sleep: impl Fn(Duration) -> F + Sync,
 ) -> Result<(), BoxError>
 where
     F: Future<Output = ()> + Send,
 {
+    let sleep = |time| -> Pause<'_> { Box::pin(sleep(time)) };
     let pair = Pair {
         one: dead,
         other: reader,
+        sleep: &sleep,
     };
     let limit = sleep(Duration::from_secs(30));
     rule("the log of a dead server ends", pair.dies(kill), limit).await
@@ -161,7 +169,7 @@ fn meta() -> ReplyMeta {
 }
 
 /// Writes the events of these numbers.
-fn events(numbers: std::ops::Range<u64>) -> Bytes {
+fn events(numbers: Range<u64>) -> Bytes {
     let events = numbers.map(|number| format!("data: event {number} {}\n\n", "x".repeat(200)));
     events.collect::<String>().into()
 }
@@ -169,9 +177,26 @@ fn events(numbers: std::ops::Range<u64>) -> Bytes {
 /// The number of the first event of a piece that is larger than a page.
 const LARGE: u64 = 1000;
 
+/// A wait by the clock of the stores.
+type Pause<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
 struct Pair<'a> {
     one: &'a dyn ReplyStore,
     other: &'a dyn ReplyStore,
+    sleep: &'a (dyn Fn(Duration) -> Pause<'a> + Sync),
+}
+
+/// Appends the events of these numbers.
+async fn put(
+    store: &dyn ReplyStore,
+    id: &ReplyId,
+    numbers: Range<u64>,
+) -> Result<Duration, StoreError> {
+    store.append(id, numbers.clone(), events(numbers)).await
+}
+
+fn gone(error: &StoreError) -> bool {
+    matches!(error, StoreError::Gone)
 }
 
 impl Pair<'_> {
@@ -183,9 +208,7 @@ impl Pair<'_> {
         let mut first = 0;
         while first < count {
             let next = count.min(first + 7);
-            self.one
-                .append(&id, first..next, events(first..next))
-                .await?;
+            put(self.one, &id, first..next).await?;
             first = next;
         }
         Ok(id)
@@ -223,42 +246,46 @@ impl Pair<'_> {
         }
     }
 
+    /// Checks an ended log from its start.
+    async fn holds(&self, id: &ReplyId, count: u64, end: ReplyEnd) -> Result<(), BoxError> {
+        let (all, ended) = self.read_all(id, 0).await?;
+        same("the log", &Bytes::from(all), &events(0..count))?;
+        same("the end", &ended, &end)
+    }
+
     async fn idempotent(&self) -> Result<(), BoxError> {
         let id = self.log(0).await?;
         for _ in 0..3 {
-            self.one.append(&id, 0..2, events(0..2)).await?;
+            put(self.one, &id, 0..2).await?;
         }
-        self.one.append(&id, 2..5, events(2..5)).await?;
+        put(self.one, &id, 2..5).await?;
         // The same piece from the other server: a writer that lost the answer tries again over any
         // connection.
-        self.other.append(&id, 2..5, events(2..5)).await?;
-        self.one.append(&id, 0..2, events(0..2)).await?;
+        put(self.other, &id, 2..5).await?;
+        put(self.one, &id, 0..2).await?;
         let again = self.one.create(&id, &meta()).await;
         fails("a second `create`", again, |error| {
             matches!(error, StoreError::Exists)
         })?;
         // Check and append must be one step in the store: with two, several of these pass the
         // check.
-        let racing = (0..20).map(|_| self.one.append(&id, 5..6, events(5..6)));
+        let racing = (0..20).map(|_| put(self.one, &id, 5..6));
         for answer in all(racing).await {
             answer?;
         }
         self.one.seal(&id, ReplyEnd::Done).await?;
-        let (all, end) = self.read_all(&id, 0).await?;
-        same("the log", &Bytes::from(all), &events(0..6))?;
-        same("the end", &end, &ReplyEnd::Done)
+        self.holds(&id, 6, ReplyEnd::Done).await
     }
 
     async fn gap(&self) -> Result<(), BoxError> {
         let id = self.log(3).await?;
-        let late = self.one.append(&id, 4..5, events(4..5)).await;
-        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        let late = put(self.one, &id, 4..5).await;
         fails("an append behind a gap", late, gone)?;
         let empty = self.log(0).await?;
         let late = self.one.append(&empty, 1..2, events(1..2)).await;
         fails("an append behind a gap at the start", late, gone)?;
         // The refused append must have left nothing: the right number is still the next one.
-        self.one.append(&id, 3..4, events(3..4)).await?;
+        put(self.one, &id, 3..4).await?;
         let page = self.read(&id, 3).await?;
         same("the page", &page, &Page::new(3..4, events(3..4), None))
     }
@@ -269,10 +296,9 @@ impl Pair<'_> {
         // that lost.
         let ends = [ReplyEnd::Failed, ReplyEnd::Cancelled, ReplyEnd::Lost];
         let seals = (0..100_usize).map(|number| {
-            let store = if number % 2 == 0 {
-                self.one
-            } else {
-                self.other
+            let store = match number % 2 {
+                0 => self.one,
+                _ => self.other,
             };
             let end = ends.get(number % 3).copied().unwrap_or(ReplyEnd::Done);
             let id = &id;
@@ -289,15 +315,11 @@ impl Pair<'_> {
         for count in [0, 1, 9] {
             let id = self.log(count).await?;
             self.other.seal(&id, ReplyEnd::Lost).await?;
-            let late = self
-                .one
-                .append(&id, count..count + 1, events(count..count + 1))
-                .await;
+            let late = put(self.one, &id, count..count + 1).await;
             fails("an append behind the end", late, |error| {
                 matches!(error, StoreError::Sealed(ReplyEnd::Lost))
             })?;
-            let (all, _) = self.read_all(&id, 0).await?;
-            same("the log", &Bytes::from(all), &events(0..count))?;
+            self.holds(&id, count, ReplyEnd::Lost).await?;
         }
         Ok(())
     }
@@ -305,9 +327,7 @@ impl Pair<'_> {
     async fn pages(&self) -> Result<(), BoxError> {
         let id = self.log(LARGE).await?;
         // One piece of more than a page, after many small ones.
-        self.one
-            .append(&id, LARGE..1900, events(LARGE..1900))
-            .await?;
+        put(self.one, &id, LARGE..1900).await?;
         self.one.seal(&id, ReplyEnd::Failed).await?;
         let count = 1900;
         // Around the bounds of appended pieces, at the end, and behind it, where only the end is
@@ -327,52 +347,37 @@ impl Pair<'_> {
     async fn positions(&self) -> Result<(), BoxError> {
         let id = self.log(9).await?;
         let exact = 1 << 53;
-        let far = [
-            10,
-            exact,
-            exact + 1,
-            i64::MAX as u64,
-            u64::MAX - 1,
-            u64::MAX,
-        ];
-        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
-        let reads = far.map(|from| async move { (from, self.other.read(&id, from).await) });
+        let most = [i64::MAX as u64, u64::MAX - 1, u64::MAX];
+        let far = [10, exact, exact + 1].into_iter().chain(most);
+        let read = |from| async move { (from, self.other.read(&id, from).await) };
         // At a time, because each one waits.
-        for (from, page) in all(reads.into_iter()).await {
+        for (from, page) in all(far.clone().map(read)).await {
             let empty = Page::new(from..from, Bytes::new(), None);
             same("a page beyond a log that goes on", &page?, &empty)?;
-            let late = self
-                .one
-                .append(&id, from..from.saturating_add(1), events(9..10))
-                .await;
+            let numbers = from..from.saturating_add(1);
+            let late = self.one.append(&id, numbers, events(9..10)).await;
             fails("an append far behind the end", late, gone)?;
         }
         // None of them has changed anything.
         self.other.note_reader(&id).await?;
         let mut state = ReplyState::new(10);
         state.attended = true;
-        self.one.append(&id, 9..10, events(9..10)).await?;
+        put(self.one, &id, 9..10).await?;
         same("the state", &self.other.state(&id).await?, &state)?;
         self.one.seal(&id, ReplyEnd::Done).await?;
         for from in far {
             let end = Page::new(from..from, Bytes::new(), Some(ReplyEnd::Done));
-            same(
-                "a page beyond a log that has ended",
-                &self.other.read(&id, from).await?,
-                &end,
-            )?;
+            let page = self.other.read(&id, from).await?;
+            same("a page beyond a log that has ended", &page, &end)?;
         }
-        let (all, _) = self.read_all(&id, 0).await?;
-        same("the log", &Bytes::from(all), &events(0..10))
+        self.holds(&id, 10, ReplyEnd::Done).await
     }
 
     async fn woken(&self) -> Result<(), BoxError> {
         let id = self.log(0).await?;
         let write = async {
             for number in 0..20 {
-                self.one
-                    .append(&id, number..number + 1, events(number..number + 1))
-                    .await?;
+                put(self.one, &id, number..number + 1).await?;
                 poll_fn(|cx| {
                     cx.waker().wake_by_ref();
                     Poll::Ready(())
@@ -382,13 +387,9 @@ impl Pair<'_> {
             self.one.seal(&id, ReplyEnd::Cancelled).await?;
             Ok(())
         };
-        let read = async {
-            let (all, end) = self.read_all(&id, 0).await?;
-            same("the log", &Bytes::from(all), &events(0..20))?;
-            same("the end", &end, &ReplyEnd::Cancelled)
-        };
         // The reader comes first in the list, so it already waits when the first event is appended.
-        let read: Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>> = Box::pin(read);
+        let read: Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>> =
+            Box::pin(self.holds(&id, 20, ReplyEnd::Cancelled));
         let both = all([read, Box::pin(write)].into_iter()).await;
         both.into_iter().collect()
     }
@@ -403,22 +404,13 @@ impl Pair<'_> {
         let (id, ended) = (self.log(9).await?, self.log(1).await?);
         self.one.seal(&ended, ReplyEnd::Done).await?;
         let before = self.read(&id, 0).await?;
-        same(
-            "the log of a live server",
-            &before,
-            &Page::new(0..9, events(0..9), None),
-        )?;
+        let all = Page::new(0..9, events(0..9), None);
+        same("the log of a live server", &before, &all)?;
         kill().await;
-        let (all, end) = self.read_all(&id, 0).await?;
-        same("the log", &Bytes::from(all), &events(0..9))?;
-        same("the end", &end, &ReplyEnd::Lost)?;
+        self.holds(&id, 9, ReplyEnd::Lost).await?;
         // It was only paused, and goes on.
         let sealed = |error: &StoreError| matches!(error, StoreError::Sealed(ReplyEnd::Lost));
-        fails(
-            "a late append",
-            self.one.append(&id, 9..10, events(9..10)).await,
-            sealed,
-        )?;
+        fails("a late append", put(self.one, &id, 9..10).await, sealed)?;
         let late = self.one.seal(&id, ReplyEnd::Done).await?;
         same("the end that a late seal returns", &late, &ReplyEnd::Lost)?;
         let (_, end) = self.read_all(&ended, 0).await?;
@@ -443,13 +435,10 @@ impl Pair<'_> {
         Ok(())
     }
 
-    async fn cancel<F: Future<Output = ()>>(
-        &self,
-        sleep: &impl Fn(Duration) -> F,
-    ) -> Result<(), BoxError> {
+    async fn cancel(&self) -> Result<(), BoxError> {
         // The bystander shows that a cancellation reaches only its own reply.
         let (id, bystander) = (self.log(1).await?, self.log(1).await?);
-        let moment = || sleep(Duration::from_millis(300));
+        let moment = || (self.sleep)(Duration::from_millis(300));
         let early = before(self.one.cancelled(&id), moment()).await;
         same("the wait before anybody cancels", &early, &None)?;
         let wait: Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>> = Box::pin(async {
@@ -465,18 +454,11 @@ impl Pair<'_> {
         same("the wait of another reply", &other, &None)?;
         self.one.seal(&bystander, ReplyEnd::Done).await?;
         self.other.cancel(&bystander).await?;
-        let (_, end) = self.read_all(&bystander, 0).await?;
-        same(
-            "the end of a reply that is cancelled later",
-            &end,
-            &ReplyEnd::Done,
-        )
+        // A reply that has ended keeps its end.
+        self.holds(&bystander, 1, ReplyEnd::Done).await
     }
 
-    async fn noted<F: Future<Output = ()>>(
-        &self,
-        sleep: &impl Fn(Duration) -> F,
-    ) -> Result<(), BoxError> {
+    async fn noted(&self) -> Result<(), BoxError> {
         let id = self.log(3).await?;
         let mut state = ReplyState::new(3);
         same("the state", &self.other.state(&id).await?, &state)?;
@@ -490,49 +472,36 @@ impl Pair<'_> {
         state.end = Some(ReplyEnd::Done);
         same("the state", &self.other.state(&id).await?, &state)?;
         let other = self.log(4).await?;
-        sleep(Duration::from_secs(1)).await;
+        (self.sleep)(Duration::from_secs(1)).await;
         let state = self.one.state(&other).await?;
         same("the state of another reply", &state, &ReplyState::new(4))
     }
 
-    async fn unknown<F: Future<Output = ()>>(
-        &self,
-        sleep: &impl Fn(Duration) -> F,
-    ) -> Result<(), BoxError> {
+    async fn unknown(&self) -> Result<(), BoxError> {
         let id = id()?;
-        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
-        fails(
-            "`append`",
-            self.one.append(&id, 0..1, events(0..1)).await,
-            gone,
-        )?;
+        fails("`append`", put(self.one, &id, 0..1).await, gone)?;
         fails("`seal`", self.one.seal(&id, ReplyEnd::Done).await, gone)?;
         fails("`read`", self.one.read(&id, 0).await, gone)?;
         fails("`cancel`", self.one.cancel(&id).await, gone)?;
         fails("`state`", self.one.state(&id).await, gone)?;
         fails("`note_reader`", self.one.note_reader(&id).await, gone)?;
-        let moment = sleep(Duration::from_millis(300));
+        let moment = (self.sleep)(Duration::from_millis(300));
         let cancelled = before(self.one.cancelled(&id), moment).await;
         same("the wait for a cancellation", &cancelled, &None)
     }
 
-    async fn expires<F: Future<Output = ()>>(
-        &self,
-        sleep: &impl Fn(Duration) -> F,
-    ) -> Result<(), BoxError> {
+    async fn expires(&self) -> Result<(), BoxError> {
         let (id, conversation) = (id()?, ConversationKey::from_bytes(random_key()?));
         let meta = ReplyMeta::new(MINUTE, Duration::from_secs(2)).conversation(conversation);
         self.one.create(&id, &meta).await?;
-        self.one.append(&id, 0..1, events(0..1)).await?;
-        sleep(Duration::from_secs(3)).await;
+        put(self.one, &id, 0..1).await?;
+        (self.sleep)(Duration::from_secs(3)).await;
         // The time to keep a log counts from its end. Longer than that has passed here, and the
         // running log is still there.
-        self.one.append(&id, 1..2, events(1..2)).await?;
+        put(self.one, &id, 1..2).await?;
         self.one.seal(&id, ReplyEnd::Done).await?;
-        let (all, _) = self.read_all(&id, 0).await?;
-        same("the log after its end", &Bytes::from(all), &events(0..2))?;
-        sleep(Duration::from_secs(3)).await;
-        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        self.holds(&id, 2, ReplyEnd::Done).await?;
+        (self.sleep)(Duration::from_secs(3)).await;
         fails(
             "`read` of an expired log",
             self.other.read(&id, 0).await,
@@ -540,26 +509,22 @@ impl Pair<'_> {
         )?;
         let latest = self.other.latest(&conversation).await?;
         same("the latest reply", &latest, &None)?;
-        let late = self.one.append(&id, 2..3, events(2..3)).await;
+        let late = put(self.one, &id, 2..3).await;
         fails("`append` to an expired log", late, gone)
     }
 
-    async fn outlived<F: Future<Output = ()>>(
-        &self,
-        sleep: &impl Fn(Duration) -> F,
-    ) -> Result<(), BoxError> {
+    async fn outlived(&self) -> Result<(), BoxError> {
         let id = id()?;
         let meta = ReplyMeta::new(Duration::from_secs(2), MINUTE);
         self.one.create(&id, &meta).await?;
-        self.one.append(&id, 0..1, events(0..1)).await?;
-        sleep(Duration::from_secs(3)).await;
-        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        put(self.one, &id, 0..1).await?;
+        (self.sleep)(Duration::from_secs(3)).await;
         fails(
             "`read` of an outlived log",
             self.other.read(&id, 0).await,
             gone,
         )?;
-        let late = self.one.append(&id, 1..2, events(1..2)).await;
+        let late = put(self.one, &id, 1..2).await;
         fails("`append` to an outlived log", late, gone)
     }
 }

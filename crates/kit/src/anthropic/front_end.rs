@@ -41,13 +41,6 @@ impl AnthropicClient {
         }
     }
 
-    /// Sets the system prompt.
-    #[must_use]
-    pub fn system(mut self, text: impl Into<Content>) -> Self {
-        self.request = self.request.system(text);
-        self
-    }
-
     /// Sets the tools.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {

@@ -1,7 +1,6 @@
 //! Endpoints that can be checked.
 
 use std::error::Error;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -39,26 +38,15 @@ pub trait Endpoint: Send + Sync {
 pub type EndpointBody = Pin<Box<dyn Stream<Item = Result<Bytes, EndpointError>> + Send>>;
 
 /// An error of receiving a response.
-#[derive(Debug)]
-pub struct EndpointError(Box<dyn Error + Send + Sync>);
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct EndpointError(#[source] Box<dyn Error + Send + Sync>);
 
 impl EndpointError {
     /// Creates an error of the transport.
     #[must_use]
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
-    }
-}
-
-impl fmt::Display for EndpointError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for EndpointError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -17,6 +17,7 @@ use super::progress::Progress;
 use super::rule::Rule;
 use crate::kit::Kit;
 use crate::signer::Signer;
+use copilot_wire::protocol::Refusal;
 
 /// A request body with the expected answer.
 #[derive(Clone, Debug)]
@@ -123,38 +124,22 @@ pub struct Exam<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) judge: &'a mut Judge,
     settings: &'a Settings,
-    protocol: Manners,
-}
-
-/// The form of a protocol's requests and refusals.
-pub(super) struct Manners {
-    pub(super) kit: Kit,
-    /// The headers of every request.
-    pub(super) headers: HeaderMap,
-    /// `true` if the front end signs its requests.
-    pub(super) signs: bool,
-    /// A refusal in the protocol's form.
-    pub(super) refusal: Response<Bytes>,
+    kit: Kit,
 }
 
 impl<'a> Exam<'a> {
     pub(super) fn new(
         endpoint: &'a dyn Endpoint,
         settings: &'a Settings,
-        mut protocol: Manners,
+        kit: Kit,
         judge: &'a mut Judge,
         progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     ) -> Self {
-        let headers = &mut protocol.headers;
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        // After the protocol's own: a header of the target replaces the front end's of the same
-        // name.
-        headers.extend(settings.headers.clone());
         Self {
             asker: Asker::new(endpoint, progress),
             judge,
             settings,
-            protocol,
+            kit,
         }
     }
 
@@ -184,22 +169,23 @@ impl<'a> Exam<'a> {
     #[must_use]
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
-        signer.filter(|_| self.protocol.signs)
+        signer.filter(|_| self.signs())
     }
 
     /// Returns the kit of the protocol.
     pub(super) fn kit(&self) -> Kit {
-        self.protocol.kit
+        self.kit
     }
 
     /// Returns `true` if the front end signs its requests.
     pub(super) fn signs(&self) -> bool {
-        self.protocol.signs
+        (self.kit.keys)().is_some()
     }
 
     /// Returns `true` if the protocol refuses requests with JSON.
     pub(super) fn refuses_with_json(&self) -> bool {
-        let kind = self.protocol.refusal.headers().get(CONTENT_TYPE);
+        let refusal = (self.kit.refuse)(&Refusal::new(StatusCode::BAD_REQUEST, ""));
+        let kind = refusal.headers().get(CONTENT_TYPE);
         kind.is_some_and(|kind| kind == "application/json")
     }
 
@@ -208,7 +194,12 @@ impl<'a> Exam<'a> {
         let mut request = Request::new(body.into());
         *request.method_mut() = method;
         *request.uri_mut() = path.parse().unwrap_or_default();
-        *request.headers_mut() = self.protocol.headers.clone();
+        let headers = request.headers_mut();
+        *headers = (self.kit.headers)();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // After the protocol's own: a header of the target replaces the front end's of the same
+        // name.
+        headers.extend(self.settings.headers.clone());
         request
     }
 

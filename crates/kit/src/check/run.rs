@@ -2,16 +2,13 @@
 
 use std::fmt;
 
-use http::StatusCode;
-
 use super::endpoint::Endpoint;
-use super::exam::{Exam, Manners};
+use super::exam::Exam;
 use super::http::REQUESTS;
 use super::judge::Judge;
 use super::progress::Progress;
 use super::report::Report;
 use super::target::Target;
-use copilot_wire::protocol::Refusal;
 
 /// Checks an endpoint by the rules of one protocol, and returns the findings.
 ///
@@ -51,14 +48,8 @@ impl<'a> Check<'a> {
     /// Dropping the future closes the stream that is being read. Earlier findings stay.
     pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
         let Target { kit, settings } = &self.target;
-        let manners = Manners {
-            kit: *kit,
-            headers: (kit.headers)(),
-            signs: (kit.keys)().is_some(),
-            refusal: (kit.refuse)(&Refusal::new(StatusCode::BAD_REQUEST, "")),
-        };
         let judge = &mut self.judge;
-        let mut exam = Exam::new(self.endpoint, settings, manners, judge, &progress);
+        let mut exam = Exam::new(self.endpoint, settings, *kit, judge, &progress);
         exam.plan(REQUESTS);
         (kit.check)(&mut exam).await;
     }

@@ -73,11 +73,6 @@ impl CopilotChat {
         self.request.thread_id = Some(id.into());
         self
     }
-
-    /// Returns the JSON that the platform would send and sign.
-    fn body(&self) -> Bytes {
-        self.request.to_json()
-    }
 }
 
 impl FrontEnd for CopilotChat {
@@ -95,7 +90,7 @@ impl FrontEnd for CopilotChat {
     }
 
     fn request(&self) -> http::Request<Bytes> {
-        post(Self::PATH, self.body())
+        post(Self::PATH, self.request.to_json())
     }
 
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
@@ -119,10 +114,9 @@ impl FrontEnd for CopilotChat {
                 });
                 notices.collect()
             }
-            Event::Output(Output::Chunk(chunk)) if chunk.error().is_some() => {
-                vec![Effect::Error(Notice::new(
-                    chunk.error().unwrap_or_default(),
-                ))]
+            Event::Output(Output::Chunk(chunk)) => {
+                let error = chunk.error().map(Notice::new);
+                error.map(Effect::Error).into_iter().collect()
             }
             Event::Output(Output::Raw(raw)) => {
                 let data = Json::encode(&raw.data).unwrap_or_default();
@@ -174,10 +168,10 @@ impl FrontEnd for CopilotChat {
             return;
         };
         let mut message = Message::new("user", "");
-        message.confirmations.push(if accepted {
-            Decision::accepted(confirmation.confirmation)
-        } else {
-            Decision::dismissed(confirmation.confirmation)
+        let data = confirmation.confirmation;
+        message.confirmations.push(match accepted {
+            true => Decision::accepted(data),
+            false => Decision::dismissed(data),
         });
         self.request.messages.push(message);
     }

@@ -12,6 +12,9 @@ use copilot_wire::meilisearch::{
 use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::escape_segment;
 
+/// The model that a client asks for.
+pub(super) const MODEL: &str = "gpt-4o-mini";
+
 /// A simulated chat client, which stores the history as the server asks.
 #[derive(Debug)]
 pub struct SearchChat {
@@ -27,7 +30,7 @@ impl SearchChat {
     /// Creates a client of this workspace with all notifications on.
     #[must_use]
     pub fn new(workspace: impl Into<String>) -> Self {
-        let request = ChatRequest::new("gpt-4o-mini", []).tools(Tools::ALL);
+        let request = ChatRequest::new(MODEL, []).tools(Tools::ALL);
         Self::continuing(workspace, request)
     }
 
@@ -43,20 +46,6 @@ impl SearchChat {
             text: String::new(),
             decoder: EventDecoder::new(),
         }
-    }
-
-    /// Sets the model.
-    #[must_use]
-    pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.request.model = model.into();
-        self
-    }
-
-    /// Sets the notifications.
-    #[must_use]
-    pub fn tools(mut self, tools: Tools) -> Self {
-        self.request.tools = tools;
-        self
     }
 }
 

@@ -6,6 +6,7 @@ mod native;
 mod rules;
 mod show;
 
+use front_end::MODEL;
 pub use front_end::SearchChat;
 
 use bytes::Bytes;
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use crate::chat_stream;
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
-use copilot_wire::meilisearch::{ChatRequest, Meilisearch};
+use copilot_wire::meilisearch::{ChatRequest, Meilisearch, Tools};
 use copilot_wire::router;
 
 impl Toolkit for Meilisearch {
@@ -48,14 +49,11 @@ impl Toolkit for Meilisearch {
 
     fn front_end(setup: &Setup<'_>) -> Result<SearchChat, BoxError> {
         let workspace = setup.workspace.as_deref().unwrap_or("default");
-        let front = match setup.read::<Self>()? {
-            Some(request) => SearchChat::continuing(workspace, request),
-            None => SearchChat::new(workspace),
-        };
-        Ok(match &setup.model {
-            Some(model) => front.model(model),
-            None => front,
-        })
+        let recorded = setup.read::<Self>()?;
+        let all = || ChatRequest::new(MODEL, []).tools(Tools::ALL);
+        let mut request = recorded.unwrap_or_else(all);
+        request.model = setup.model(request.model, MODEL);
+        Ok(SearchChat::continuing(workspace, request))
     }
 
     fn to_body(request: &ChatRequest) -> Option<Bytes> {

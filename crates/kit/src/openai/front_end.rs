@@ -5,10 +5,7 @@ use std::mem;
 use bytes::Bytes;
 
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
-use copilot_wire::json::WriteError;
-use copilot_wire::openai::{
-    Accumulator, ChatMessage, ChatRequest, Content, Event, OpenAi, Tool, ToolCall,
-};
+use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall};
 use copilot_wire::protocol::{self, EventDecoder, EventError, Notice};
 
 /// A simulated program with an OpenAI library: it sends messages and tools, and reads chunks.
@@ -43,33 +40,12 @@ impl OpenAiClient {
         }
     }
 
-    /// Adds instructions before all messages.
-    #[must_use]
-    pub fn system(mut self, text: impl Into<Content>) -> Self {
-        self.request = self.request.instructions(text);
-        self
-    }
-
     /// Sets the tools.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<Tool>>) -> Self {
         let tools = tools.into_iter().map(Into::into);
         self.request = self.request.offer(tools);
         self
-    }
-
-    /// Sets any other member of the request.
-    ///
-    /// # Errors
-    ///
-    /// If the value cannot be serialized as JSON.
-    pub fn with<T: serde::Serialize + ?Sized>(
-        mut self,
-        name: &str,
-        value: &T,
-    ) -> Result<Self, WriteError> {
-        self.request = self.request.with(name, value)?;
-        Ok(self)
     }
 }
 

@@ -5,7 +5,6 @@ use std::mem;
 use bytes::Bytes;
 
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
-use copilot_wire::json::WriteError;
 use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
     Accumulator, Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
@@ -42,32 +41,11 @@ impl ResponsesClient {
         }
     }
 
-    /// Sets the instructions.
-    #[must_use]
-    pub fn system(mut self, text: impl Into<String>) -> Self {
-        self.request = self.request.instructions(text);
-        self
-    }
-
     /// Sets the tools.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.request = self.request.offer(tools);
         self
-    }
-
-    /// Adds any other member of the request.
-    ///
-    /// # Errors
-    ///
-    /// If the value cannot be serialized as JSON.
-    pub fn with<T: serde::Serialize + ?Sized>(
-        mut self,
-        name: &str,
-        value: &T,
-    ) -> Result<Self, WriteError> {
-        self.request = self.request.with(name, value)?;
-        Ok(self)
     }
 
     fn take(&mut self, event: &StreamEvent) -> Option<Effect> {
