@@ -109,7 +109,7 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
 }
 
 /// Writes the functions of a [`Toolkit`] that call those of the same name in the modules `show` (`describe`), `native`
-/// (`native`) and `rules` (`judge` and `check`), which are in scope.
+/// (`native`) and `rules` (`judge` and `check`), which are in scope, and one that writes a request with its `to_json`.
 ///
 /// [`Toolkit`]: crate::Toolkit
 #[macro_export]
@@ -121,6 +121,10 @@ macro_rules! in_modules {
 
         fn native(request: &Self::Request, headers: &http::HeaderMap) -> $crate::Node {
             native::native(request, headers)
+        }
+
+        fn to_body(request: &Self::Request) -> Option<bytes::Bytes> {
+            Some(request.to_json())
         }
 
         fn judge(judge: &mut $crate::check::Judge, stream: &$crate::check::Stream<'_>) {

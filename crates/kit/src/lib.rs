@@ -73,6 +73,8 @@ mod signer;
 mod transcript;
 #[cfg(feature = "ui_stream")]
 pub mod ui_stream;
+#[cfg(any(feature = "ag_ui", feature = "ui_stream"))]
+mod vocabulary;
 
 pub use clock::Clock;
 pub use effect::Effect;

@@ -1,6 +1,5 @@
 //! A request as a tree, for people and for programs.
 
-use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use copilot_wire::json::{Json, Members};
@@ -50,19 +49,9 @@ impl Serialize for Node {
             Self::Bool(value) => serializer.serialize_bool(*value),
             Self::Text(text) => serializer.serialize_str(text),
             Self::Json(json) => json.serialize(serializer),
-            Self::List(items) => {
-                let mut list = serializer.serialize_seq(Some(items.len()))?;
-                items
-                    .iter()
-                    .try_for_each(|item| list.serialize_element(item))?;
-                list.end()
-            }
+            Self::List(items) => serializer.collect_seq(items),
             Self::Object(members) => {
-                let mut object = serializer.serialize_map(Some(members.len()))?;
-                members
-                    .iter()
-                    .try_for_each(|(name, value)| object.serialize_entry(name, value))?;
-                object.end()
+                serializer.collect_map(members.iter().map(|(name, value)| (name, value)))
             }
         }
     }

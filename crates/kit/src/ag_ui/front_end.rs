@@ -8,15 +8,16 @@ use serde_json::Value;
 use super::state::apply;
 use super::verify::Verify;
 use crate::front_end::typed_answer;
+use crate::vocabulary::{status, table, text};
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::ag_ui::{
     ActivitySnapshot, AgUi, Content, Custom, Event, Interrupt, Message, ResumeEntry, RunAgentInput,
-    StepStarted, ToolCall, ToolCallResult, ToolCallStart,
+    ToolCall, ToolCallResult, ToolCallStart,
 };
 use copilot_wire::json::{Json, Wire};
 use copilot_wire::protocol::{
     self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, FrameEvent as _,
-    HistoryItem, Level, Notice, Role, Status, Table, ToolRun,
+    HistoryItem, Notice, Role, ToolRun,
 };
 
 /// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
@@ -231,7 +232,10 @@ impl FrontEnd for App {
                 self.add(&piece.message_id, "reasoning", &piece.delta);
                 return vec![Effect::Reasoning(piece.delta.clone())];
             }
-            Event::StepStarted(step) => return vec![Effect::Status(status(step))],
+            Event::StepStarted(step) => {
+                let metadata = step.metadata.as_ref().map(Wire::to_raw).unwrap_or_default();
+                return vec![Effect::Status(status(&*step.step_name, &metadata))];
+            }
             Event::ToolCallStart(start) => self.called(start),
             Event::ToolCallArgs(piece) => {
                 if let Some(call) = self.call(&piece.tool_call_id) {
@@ -347,10 +351,6 @@ fn vocabulary(call: &ToolCall) -> Option<protocol::ToolCall> {
     read.or_else(|| protocol::ToolCall::new(name, arguments).ok())
 }
 
-fn text(json: &Json, name: &str) -> Option<String> {
-    Some(json.get(name)?.string()?.into_owned())
-}
-
 /// Returns what an app shows of an interrupt: its texts are in the metadata.
 fn confirmation(interrupt: &Interrupt) -> Confirmation {
     let part = |name: &str| text(&interrupt.metadata, name);
@@ -362,32 +362,10 @@ fn confirmation(interrupt: &Interrupt) -> Confirmation {
     )
 }
 
-fn status(step: &StepStarted) -> Status {
-    let mut status = Status::new(&*step.step_name);
-    let metadata = step.metadata.as_ref().map(Wire::to_raw).unwrap_or_default();
-    status.level = match text(&metadata, "level").as_deref() {
-        Some("warning") => Level::Warning,
-        Some("error") => Level::Error,
-        _ => Level::Info,
-    };
-    for detail in metadata.get("details").iter().flat_map(Json::elements) {
-        let detail = text(&detail, "name").zip(text(&detail, "value"));
-        status.details.extend(detail);
-    }
-    status
-}
-
 /// Returns what an app with components for the activities of the shared vocabulary shows.
 fn shown(activity: &ActivitySnapshot) -> Effect {
     let content = &activity.content;
-    let rows = content.get("rows");
-    let table = text(content, "name").zip(rows);
-    let table = table.and_then(|(name, rows)| {
-        let mut table = Table::new(name, &rows).ok()?;
-        table.description = text(content, "description");
-        Some(table)
-    });
-    match (activity.activity_type.as_str(), table) {
+    match (activity.activity_type.as_str(), table(content)) {
         ("table", Some(table)) => Effect::Table(table),
         ("chart", Some(table)) => Effect::Chart(table),
         (name, _) => Effect::other(name, content.clone()),

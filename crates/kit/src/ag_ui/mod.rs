@@ -33,8 +33,6 @@ mod verify;
 
 pub use front_end::App;
 
-use bytes::Bytes;
-
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::ag_ui::{AgUi, Mount, RunAgentInput};
@@ -62,10 +60,6 @@ impl Toolkit for AgUi {
             input.thread_id.clone_from(id);
         }
         Ok(App::continuing(input))
-    }
-
-    fn to_body(input: &RunAgentInput) -> Option<Bytes> {
-        Some(input.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

@@ -31,8 +31,6 @@ mod show;
 
 pub use front_end::AnthropicClient;
 
-use bytes::Bytes;
-
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::anthropic::{Anthropic, MessagesRequest, Model};
@@ -58,10 +56,6 @@ impl Toolkit for Anthropic {
         let mut request = recorded.unwrap_or_else(|| MessagesRequest::new("", 4096, []));
         request.model = setup.model(request.model, "claude");
         Ok(AnthropicClient::continuing(request))
-    }
-
-    fn to_body(request: &MessagesRequest) -> Option<Bytes> {
-        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

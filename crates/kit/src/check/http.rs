@@ -369,10 +369,8 @@ fn stream(judge: &mut Judge, framing: Framing, exchange: &Exchange, blocks: &[Bl
     pace::judge(judge, exchange, blocks);
     let at = &*exchange.name;
     let value = |name: &HeaderName| {
-        exchange
-            .header(name)
-            .unwrap_or_default()
-            .to_ascii_lowercase()
+        let value = exchange.header(name).unwrap_or_default();
+        value.to_ascii_lowercase()
     };
     let shown = |name: &HeaderName| [name.as_str().as_bytes(), b": ", &value(name)].concat();
     let has = |name: &HeaderName, word: &str| {
@@ -397,28 +395,21 @@ fn stream(judge: &mut Judge, framing: Framing, exchange: &Exchange, blocks: &[Bl
         let unbuffered = has(&X_ACCEL_BUFFERING, "no");
         judge.expect(&BUFFERING, unbuffered, at, shown(&X_ACCEL_BUFFERING));
     }
-    let (silent, endless) = match &exchange.end {
-        // After a cut, nothing is known of the other two ways to end, so neither is broken.
-        End::Cut(error) => {
-            judge.expect(&CUT, false, at, error.to_string());
-            (false, false)
-        }
-        end => {
-            judge.expect(&CUT, true, at, "");
-            (matches!(end, End::Silent), matches!(end, End::Endless))
-        }
+    let cut = match &exchange.end {
+        End::Cut(error) => Some(error.to_string()),
+        _ => None,
     };
-    judge.expect(&SILENCE, !silent, at, exchange.last());
-    judge.expect(&ENDLESS, !endless, at, exchange.last());
+    judge.expect(&CUT, cut.is_none(), at, cut.unwrap_or_default());
+    let is_silent = matches!(exchange.end, End::Silent);
+    judge.expect(&SILENCE, !is_silent, at, exchange.last());
+    let is_endless = matches!(exchange.end, End::Endless);
+    judge.expect(&ENDLESS, !is_endless, at, exchange.last());
 }
 
 /// Returns `true` if an answer begins with the words of an agent that lacks its own key.
 fn mentions_key(body: &[u8]) -> bool {
-    let body: Vec<u8> = body
-        .iter()
-        .take(BEGINNING)
-        .map(u8::to_ascii_lowercase)
-        .collect();
+    let body = body.iter().take(BEGINNING).copied().collect::<Vec<_>>();
+    let body = body.to_ascii_lowercase();
     let has = |word: &[u8]| body.windows(word.len()).any(|bytes| bytes == word);
     has(b"api key") || has(b"api_key") || has(b"apikey")
 }

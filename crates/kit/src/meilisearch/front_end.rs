@@ -78,10 +78,8 @@ impl FrontEnd for SearchChat {
             }
             Event::Progress(progress) => {
                 let query = progress.search().ok().and_then(|search| search.q);
-                let query = query.unwrap_or_default();
-                vec![Effect::Status(Status::new(format!(
-                    "Searching for {query:?}"
-                )))]
+                let message = format!("Searching for {:?}", query.unwrap_or_default());
+                vec![Effect::Status(Status::new(message))]
             }
             Event::Sources(sources) => sources.iter().map(|found| source(&found)).collect(),
             Event::Error(failure) => {

@@ -9,8 +9,6 @@ mod show;
 use front_end::MODEL;
 pub use front_end::SearchChat;
 
-use bytes::Bytes;
-
 use crate::chat_stream;
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
@@ -54,10 +52,6 @@ impl Toolkit for Meilisearch {
         let mut request = recorded.unwrap_or_else(all);
         request.model = setup.model(request.model, MODEL);
         Ok(SearchChat::continuing(workspace, request))
-    }
-
-    fn to_body(request: &ChatRequest) -> Option<Bytes> {
-        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

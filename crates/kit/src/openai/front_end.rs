@@ -87,12 +87,8 @@ impl FrontEnd for OpenAiClient {
                     let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
                     parts.extend(texts.cloned().map(Effect::Text));
                 }
-                parts.extend(
-                    chunk
-                        .usage
-                        .as_ref()
-                        .map(|usage| Effect::Usage(usage.into())),
-                );
+                let usage = chunk.usage.iter();
+                parts.extend(usage.map(|usage| Effect::Usage(usage.into())));
                 parts
             }
             Event::Error(error) => {

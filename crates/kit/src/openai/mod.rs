@@ -31,12 +31,10 @@ mod show;
 
 pub use front_end::OpenAiClient;
 
-use bytes::Bytes;
-
 use crate::chat_stream;
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
-use copilot_wire::openai::{ChatRequest, Model, OpenAi};
+use copilot_wire::openai::{Model, OpenAi};
 use copilot_wire::router;
 
 impl Toolkit for OpenAi {
@@ -63,10 +61,6 @@ impl Toolkit for OpenAi {
         let mut request = setup.read::<Self>()?.unwrap_or_default();
         request.model = setup.model(request.model, "gpt-4o-mini");
         Ok(OpenAiClient::continuing(request))
-    }
-
-    fn to_body(request: &ChatRequest) -> Option<Bytes> {
-        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

@@ -146,10 +146,9 @@ impl Workspace {
             step = step.detail(name, plain(&value));
         }
         let artifacts = status.artifacts.iter().flat_map(|list| list.iter());
-        let artifacts: Vec<_> = artifacts.map(artifact).collect();
-        std::iter::once(Effect::Status(step))
-            .chain(artifacts)
-            .collect()
+        let artifacts = artifacts.map(artifact);
+        let effects = std::iter::once(Effect::Status(step));
+        effects.chain(artifacts).collect()
     }
 
     /// Adds an artifact to the context of the next request, and its marker to the text.
@@ -243,16 +242,13 @@ impl FrontEnd for Workspace {
                 citations.collect()
             }
             Output::PromptSuggestions(prompts) => {
-                vec![Effect::Suggestions(
-                    prompts.suggestions.iter().cloned().collect(),
-                )]
+                let suggestions = prompts.suggestions.iter().cloned();
+                vec![Effect::Suggestions(suggestions.collect())]
             }
             Output::TokenUsage(usage) => vec![Effect::other("copilotTokenUsage", usage.to_raw())],
             Output::ConversationSummary(summary) => {
-                vec![Effect::other(
-                    "copilotConversationSummary",
-                    summary.to_raw(),
-                )]
+                let name = "copilotConversationSummary";
+                vec![Effect::other(name, summary.to_raw())]
             }
             Output::Raw(raw) => vec![Effect::other(raw.name(), raw.data().clone())],
             _ => Vec::new(),
@@ -286,9 +282,8 @@ impl FrontEnd for Workspace {
         };
         // The Workspace removes this pair from the next request.
         let state = call.extra_state.as_ref();
-        if call.function == WIDGET_DATA
-            && state.is_none_or(|state| state.members().next().is_none())
-        {
+        let is_empty = state.is_none_or(|state| state.members().next().is_none());
+        if call.function == WIDGET_DATA && is_empty {
             return;
         }
         self.request.messages.push(Message::ai_call(&call));

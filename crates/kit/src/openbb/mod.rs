@@ -23,7 +23,6 @@ mod show;
 
 pub use front_end::Workspace;
 
-use bytes::Bytes;
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -61,10 +60,6 @@ impl Toolkit for OpenBb {
             Some(id) => front.conversation_id(id),
             None => front,
         })
-    }
-
-    fn to_body(request: &QueryRequest) -> Option<Bytes> {
-        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

@@ -1,9 +1,7 @@
 //! The requests of the conformance kit: recorded ones of every era, and some with unusual text.
 
-use serde_json::{Value, json};
-
 use super::rules::{LARGE_REQUEST, OTHER_REQUEST, REQUEST};
-use crate::check::{HAZARDS, Recorded, recorded_files};
+use crate::check::{Recorded, recorded_files};
 
 /// The size in bytes of a large widget result: nine megabytes in one request occur in practice.
 const LARGE: usize = 9 * 1024 * 1024;
@@ -11,25 +9,16 @@ const LARGE: usize = 9 * 1024 * 1024;
 /// Returns all requests, the simplest first.
 pub(super) fn all() -> Vec<Recorded> {
     let (today, others) = (Some(&REQUEST), Some(&OTHER_REQUEST));
-    let human = |name, content: &str| {
-        let body = json!({"messages": [{"role": "human", "content": content}]});
-        Recorded::new(today, name, body.to_string())
-    };
-    let mut all = vec![
-        human("one message", "Hello"),
-        human("text that breaks lines", HAZARDS),
-        // A user's text in the form of a call is text: the agent did not write it.
-        human(
-            "a text that looks like a call",
-            r#"{"function":"get_widget_data","input_arguments":{}}"#,
-        ),
-        Recorded::new(
-            others,
-            "a widget with a parameter twice",
-            twice().to_string(),
-        ),
-        Recorded::new(Some(&LARGE_REQUEST), "rows of nine megabytes", large()),
-    ];
+    // A user's text in the form of a call is text: the agent did not write it.
+    let mut all = Recorded::list(
+        &REQUEST,
+        include_str!("../../fixtures/openbb/requests.json"),
+    );
+    // A widget with a parameter twice, as a faulty backend describes it.
+    let odd = include_str!("../../fixtures/openbb/requests_of_others.json");
+    all.extend(Recorded::list(&OTHER_REQUEST, odd));
+    let large = Recorded::new(Some(&LARGE_REQUEST), "rows of nine megabytes", large());
+    all.push(large);
     all.extend(recorded_files! {
         today, "openbb": "req_v2_full" "req_v2_repost_as_sent_by_workspace"
             "req_v2_execute_agent_tool_result" "req_v2_skill_content_result"
@@ -47,22 +36,6 @@ pub(super) fn all() -> Vec<Recorded> {
             "req_v2_bridge_result_raw_ok_shape" "req_draft_summary_message"
     });
     all
-}
-
-/// Returns a request with a widget whose parameter is listed twice, as a faulty backend describes it.
-fn twice() -> Value {
-    let symbol = json!({
-        "name": "symbol", "type": "ticker", "description": "Ticker", "current_value": "AAPL",
-    });
-    let widget = json!({
-        "uuid": "91ae1153-7b4d-451c-adc5-49856e90a0e6", "origin": "OpenBB API",
-        "widget_id": "stock_price", "name": "Stock Price", "description": "Prices",
-        "params": [symbol, symbol], "metadata": {},
-    });
-    json!({
-        "messages": [{"role": "human", "content": "What is the price?"}],
-        "widgets": {"primary": [widget], "secondary": [], "extra": []},
-    })
 }
 
 /// Returns a table of nine megabytes, such as news with their full text.

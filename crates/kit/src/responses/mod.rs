@@ -31,11 +31,9 @@ mod show;
 
 pub use front_end::ResponsesClient;
 
-use bytes::Bytes;
-
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
-use copilot_wire::responses::{Model, Responses, ResponsesRequest};
+use copilot_wire::responses::{Model, Responses};
 use copilot_wire::router;
 
 impl Toolkit for Responses {
@@ -57,10 +55,6 @@ impl Toolkit for Responses {
         let mut request = setup.read::<Self>()?.unwrap_or_default();
         request.model = setup.model(request.model, "gpt-5");
         Ok(ResponsesClient::continuing(request))
-    }
-
-    fn to_body(request: &ResponsesRequest) -> Option<Bytes> {
-        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

@@ -5,11 +5,11 @@ use std::mem;
 use bytes::Bytes;
 
 use crate::front_end::typed_answer;
+use crate::vocabulary::{status, table, text};
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire};
 use copilot_wire::protocol::{
-    Citation, Confirmation, EventDecoder, EventError, Level, Notice, Status, Table, ToolCall,
-    ToolRun, Usage,
+    Citation, Confirmation, EventDecoder, EventError, Notice, ToolCall, ToolRun, Usage,
 };
 use copilot_wire::ui_stream::{
     Approval, ChatRequest, Data, Event, ToolInputAvailable, Trigger, UiMessage, UiPart, UiStream,
@@ -100,6 +100,11 @@ impl ChatPage {
 
     fn put(&mut self, part: UiPart) {
         self.message().parts.push(part);
+    }
+
+    /// Adds a chunk that is a part, with all of its members.
+    fn keep(&mut self, chunk: &impl Wire) {
+        self.put(UiPart::from_raw(&chunk.to_raw()).unwrap_or_default());
     }
 
     fn begin(&mut self, id: &str, kind: &str) {
@@ -306,28 +311,16 @@ impl FrontEnd for ChatPage {
             Event::TextEnd(end) => self.end(&end.id),
             Event::ReasoningEnd(end) => self.end(&end.id),
             Event::SourceUrl(source) => {
-                let mut part = UiPart::new("source-url");
-                part.source_id = Some(source.source_id.clone());
-                part.url = Some(source.url.clone());
-                part.title.clone_from(&source.title);
-                self.put(part);
+                self.keep(source);
                 let title = source.title.as_ref().unwrap_or(&source.url);
                 return vec![Effect::Citation(Citation::new(title).url(&source.url))];
             }
             Event::SourceDocument(source) => {
-                let mut part = UiPart::new("source-document");
-                part.source_id = Some(source.source_id.clone());
-                part.media_type = Some(source.media_type.clone());
-                part.title = Some(source.title.clone());
-                part.filename.clone_from(&source.filename);
-                self.put(part);
+                self.keep(source);
                 return vec![Effect::Citation(Citation::new(&source.title))];
             }
             Event::File(file) => {
-                let mut part = UiPart::new("file");
-                part.url = Some(file.url.clone());
-                part.media_type = Some(file.media_type.clone());
-                self.put(part);
+                self.keep(file);
                 let kind = Json::encode(&file.media_type).unwrap_or_default();
                 return vec![Effect::other("file", kind)];
             }
@@ -476,13 +469,11 @@ fn text_of(message: &UiMessage) -> String {
 
 /// Returns what a page shows of an approval request: its id, and the texts of the input.
 fn confirmation(part: &UiPart) -> Confirmation {
-    let text = |name: &str| {
-        let text = part.input.as_ref().and_then(|input| input.get(name));
-        text.and_then(|text| Some(text.string()?.into_owned()))
-            .unwrap_or_default()
-    };
+    let part_of = |input: &Json, name: &str| text(input, name).unwrap_or_default();
+    let input = part.input.clone().unwrap_or_default();
     let id = part.approval.as_ref().map(|approval| approval.id.clone());
-    Confirmation::new(id.unwrap_or_default(), text("title"), text("message"))
+    let (title, message) = (part_of(&input, "title"), part_of(&input, "message"));
+    Confirmation::new(id.unwrap_or_default(), title, message)
 }
 
 /// Returns what a page makes of metadata.
@@ -505,28 +496,10 @@ fn metadata(metadata: &Json) -> Effect {
 /// Returns what a page with components for the data of the shared vocabulary shows.
 fn shown(data: &Data) -> Effect {
     let json = &data.data;
-    let text = |json: &Json, name: &str| Some(json.get(name)?.string()?.into_owned());
-    let rows = || {
-        let mut table = Table::new(text(json, "name")?, &json.get("rows")?).ok()?;
-        table.description = text(json, "description");
-        Some(table)
-    };
     let effect = match data.name() {
-        "status" => text(json, "message").map(|message| {
-            let mut status = Status::new(message);
-            status.level = match text(json, "level").as_deref() {
-                Some("warning") => Level::Warning,
-                Some("error") => Level::Error,
-                _ => Level::Info,
-            };
-            for detail in json.get("details").iter().flat_map(Json::elements) {
-                let details = text(&detail, "name").zip(text(&detail, "value"));
-                status.details.extend(details);
-            }
-            Effect::Status(status)
-        }),
-        "table" => rows().map(Effect::Table),
-        "chart" => rows().map(Effect::Chart),
+        "status" => text(json, "message").map(|message| Effect::Status(status(message, json))),
+        "table" => table(json).map(Effect::Table),
+        "chart" => table(json).map(Effect::Chart),
         _ => None,
     };
     effect.unwrap_or_else(|| Effect::other(format!("data-{}", data.name()), json.clone()))

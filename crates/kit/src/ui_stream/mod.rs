@@ -31,12 +31,10 @@ mod show;
 
 pub use chat_page::ChatPage;
 
-use bytes::Bytes;
-
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::router;
-use copilot_wire::ui_stream::{ChatRequest, Mount, UiStream};
+use copilot_wire::ui_stream::{Mount, UiStream};
 
 impl Toolkit for UiStream {
     const TITLE: &'static str = "Web pages on the AI SDK";
@@ -59,10 +57,6 @@ impl Toolkit for UiStream {
             request.id.clone_from(id);
         }
         Ok(ChatPage::continuing(request))
-    }
-
-    fn to_body(request: &ChatRequest) -> Option<Bytes> {
-        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {
