@@ -5,6 +5,7 @@
 
 mod items;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::mem;
 
@@ -13,7 +14,7 @@ use super::{
     Annotation, Ending, ErrorObject, EventKind, IncompleteDetails, Item, Response,
     ResponsesRequest, StreamEvent, Usage,
 };
-use crate::json::{Escape, Json, List, Members, ValueWriter, Wire};
+use crate::json::{Escape, List, ValueWriter, Wire};
 use crate::protocol::{
     self, Citation, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
 };
@@ -22,7 +23,7 @@ use crate::protocol::{
 const LIMIT: usize = 8 * 1024 * 1024;
 
 /// The members of a response object that have no field. The schema requires every one of them.
-const REQUIRED: &[u8] = br#"{"previous_response_id":null,"instructions":null,"tools":[],"tool_choice":"auto","truncation":"disabled","parallel_tool_calls":true,"text":{"format":{"type":"text"}},"top_p":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"top_logprobs":0,"temperature":1.0,"reasoning":null,"max_output_tokens":null,"max_tool_calls":null,"store":false,"background":false,"service_tier":"default","metadata":{},"safety_identifier":null,"prompt_cache_key":null}"#;
+const REQUIRED: &str = r#","previous_response_id":null,"instructions":null,"tools":[],"tool_choice":"auto","truncation":"disabled","parallel_tool_calls":true,"text":{"format":{"type":"text"}},"top_p":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"top_logprobs":0,"temperature":1.0,"reasoning":null,"max_output_tokens":null,"max_tool_calls":null,"store":false,"background":false,"service_tier":"default","metadata":{},"safety_identifier":null,"prompt_cache_key":null"#;
 
 /// One response as it is written.
 ///
@@ -34,6 +35,8 @@ pub struct Session {
     env: Env,
     /// The response object, without output and usage until its end.
     response: Box<Response>,
+    /// The members of the response object that have no field.
+    required: Cow<'static, str>,
     /// The names of the functions that the request offered.
     tools: HashSet<String>,
     /// `true` if events are written; otherwise one document is, at the end.
@@ -56,25 +59,24 @@ pub struct Session {
 
 impl Session {
     pub(super) fn new(request: &ResponsesRequest, env: &Env) -> Self {
-        // The text is an object.
-        let required = Json::parse(REQUIRED).ok();
-        let required = required.as_ref().and_then(Members::from_raw);
-        let mut response = Response {
+        let response = Response {
             // VS Code strips ids of another prefix.
             id: env.new_id("resp"),
             created_at: env.unix_time(),
             model: request.model.clone(),
             status: "in_progress".into(),
-            unknown: required.unwrap_or_default(),
             ..Response::default()
         };
-        if request.is_background() {
-            response.unknown.set("background", true.to_raw());
-        }
         let tools = request.offered().map(|(name, _)| name.to_owned());
         Self {
             env: env.clone(),
             response: Box::new(response),
+            required: match request.is_background() {
+                true => REQUIRED
+                    .replace(r#""background":false"#, r#""background":true"#)
+                    .into(),
+                false => REQUIRED.into(),
+            },
             tools: tools.collect(),
             streams: request.is_stream(),
             number: 0,
@@ -105,6 +107,16 @@ impl Session {
             ..StreamEvent::new(kind)
         };
         self.response = self.event(event, out).response.unwrap_or_default();
+        if self.streams {
+            self.complete("}}\n\n", out);
+        }
+    }
+
+    /// Adds the required members to the response object, in front of the last bytes.
+    fn complete(&self, end: &str, out: &mut Vec<u8>) {
+        out.truncate(out.len().saturating_sub(end.len()));
+        out.extend_from_slice(self.required.as_bytes());
+        out.extend_from_slice(end.as_bytes());
     }
 
     /// Writes an event with an item, whose index is that of the next one, because items do not overlap.
@@ -363,6 +375,7 @@ impl Session {
             out.extend_from_slice(b"data: [DONE]\n\n");
         } else {
             response.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+            self.complete("}", out);
         }
     }
 }
