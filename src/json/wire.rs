@@ -313,6 +313,11 @@ pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Resul
 #[macro_export]
 macro_rules! __json_api {
     ($model:ident) => {
+        #[allow(
+            dead_code,
+            unreachable_pub,
+            reason = "a private value need not use both"
+        )]
         impl $model {
             /// Parses the JSON text of one value. Members that are unknown or have another type are
             /// retained.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
-use crate::json::Json;
+use crate::json::{Json, Wire};
+use crate::openai::ToolCallDelta;
 use crate::protocol::TooLarge;
 
-use super::chunk::CallPiece;
 use super::{Append, Call, Event, Message, Progress, Sources, Unknown, tools};
 
 /// The incomplete calls of a stream.
@@ -19,7 +19,7 @@ pub(super) struct Calls {
     /// The calls by their order.
     open: BTreeMap<u64, Open>,
     /// The order number of the call at each index.
-    by_index: HashMap<u64, u64>,
+    by_index: HashMap<u32, u64>,
     /// The number of calls so far.
     count: u64,
     /// The number of buffered bytes.
@@ -28,7 +28,7 @@ pub(super) struct Calls {
 
 #[derive(Debug)]
 struct Open {
-    index: u64,
+    index: u32,
     call: Call,
     nesting: Nesting,
 }
@@ -40,26 +40,31 @@ impl Calls {
     /// Adds an entry, and passes the calls that it completes to `out`.
     pub(super) fn push(
         &mut self,
-        piece: CallPiece,
+        entry: Json,
         limit: usize,
         out: &mut impl Extend<Event>,
     ) -> Result<(), TooLarge> {
+        let piece = ToolCallDelta::from_raw(&entry).unwrap_or_default();
         let at = self.by_index.get(&piece.index).copied();
         // The server sends every notification at index 0 and whole, so only a name starts a call.
         // What has none continues the call at its index, or is nothing that could be used.
-        let Some(name) = piece.name else {
+        let function = piece.function.as_ref();
+        let arguments = function.and_then(|function| function.arguments.as_deref());
+        let arguments = arguments.unwrap_or_default();
+        let name = function.and_then(|function| function.name.as_deref());
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
             let Some(at) = at else {
-                out.extend([Event::Unknown(Unknown::Frame(piece.raw))]);
+                out.extend([Event::Unknown(Unknown::Frame(entry))]);
                 return Ok(());
             };
-            return self.resume(at, &piece.arguments, limit, out);
+            return self.resume(at, arguments, limit, out);
         };
         if let Some(at) = at {
             out.extend(self.take(at));
         }
         let mut nesting = Nesting::default();
-        nesting.push(&piece.arguments);
-        let call = Call::new(piece.id.unwrap_or_default(), name, piece.arguments);
+        nesting.push(arguments);
+        let call = Call::new(piece.id.as_deref().unwrap_or_default(), name, arguments);
         // The usual case: one piece, which never enters the buffers.
         if nesting.closed {
             out.extend([event(call)]);

@@ -58,9 +58,9 @@ impl Failure {
     }
 
     /// Reads the `error` member of a frame, of any form.
-    pub(super) fn read(event_id: Option<String>, error: &Json) -> Self {
+    pub(super) fn read(event_id: String, error: &Json) -> Self {
         let mut failure = Self {
-            event_id: event_id.unwrap_or_default(),
+            event_id,
             ..Self::default()
         };
         if error.kind() != Kind::Object {

@@ -2,11 +2,11 @@
 
 use std::convert::Infallible;
 
-use serde::Serialize;
+use crate::json::{Escape, Json, ValueWriter, Wire};
+use crate::openai::{FunctionCall, ToolCall, ToolCallDelta};
+use crate::protocol::{self, Block, BlockSession, Blocks, Env, SendError, Writer};
 
-use crate::json::{Escape, Json, Wire, write};
-use crate::protocol::{self, Block, BlockSession, Blocks, Env, SendError, ToolCall, Writer};
-
+use super::chunk::{ChatChunk, Choice};
 use super::{
     Call, ChatRequest, Ending, Event, Failure, FinishReason, Output, Provider, Tools, Unknown,
 };
@@ -48,52 +48,6 @@ fn round(env: &Env) -> String {
     format!("chatcmpl-{}", env.uuid())
 }
 
-/// A chunk as Meilisearch 1.50 writes it: every chunk has all keys, absent values are `null`, and the order of the
-/// keys is fixed.
-#[derive(Serialize)]
-struct Chunk<'a> {
-    id: &'a str,
-    choices: [Choice<'a>; 1],
-    created: u64,
-    model: &'a str,
-    service_tier: Option<&'a str>,
-    system_fingerprint: Option<&'a str>,
-    object: &'static str,
-    usage: (),
-}
-
-#[derive(Default, Serialize)]
-struct Choice<'a> {
-    index: u32,
-    delta: Delta<'a>,
-    finish_reason: Option<&'a str>,
-    logprobs: Option<&'a Json>,
-}
-
-#[derive(Default, Serialize)]
-struct Delta<'a> {
-    content: Option<&'a str>,
-    function_call: (),
-    tool_calls: Option<[Notification<'a>; 1]>,
-    role: Option<&'static str>,
-    refusal: Option<&'a str>,
-}
-
-/// A call: complete, at index 0 and with a unique id.
-#[derive(Serialize)]
-struct Notification<'a> {
-    index: u32,
-    id: String,
-    r#type: &'static str,
-    function: Function<'a>,
-}
-
-#[derive(Serialize)]
-struct Function<'a> {
-    name: &'a str,
-    arguments: &'a str,
-}
-
 impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
@@ -106,24 +60,31 @@ impl Blocks for Reply {
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         let mut choice = Choice::default();
         match event {
-            Event::Text(text) => choice.delta.content = Some(text),
-            Event::Refusal(text) => choice.delta.refusal = Some(text),
+            Event::Text(text) => choice.delta.content = Some(text.clone()),
+            Event::Refusal(text) => choice.delta.refusal = Some(text.clone()),
             Event::RoundBreak => {
-                (choice.delta.content, choice.delta.role) = (Some(""), Some("assistant"));
+                choice.delta.content = Some(String::new());
+                choice.delta.role = Some("assistant".into());
             }
-            Event::Logprobs(logprobs) => choice.logprobs = Some(logprobs),
-            Event::Finish(reason) => choice.finish_reason = Some(reason.as_str()),
+            Event::Logprobs(logprobs) => choice.logprobs = Some(logprobs.clone()),
+            Event::Finish(reason) => choice.finish_reason = Some(reason.clone()),
             Event::Unknown(Unknown::Call(call)) => {
-                choice.delta.role = Some("assistant");
-                choice.delta.tool_calls = Some([Notification {
-                    index: 0,
+                // Complete, at index 0 and with a unique id.
+                let whole = ToolCall {
                     id: self.id(&call.id),
-                    r#type: "function",
-                    function: Function {
-                        name: &call.name,
-                        arguments: &call.arguments,
+                    function: FunctionCall {
+                        name: call.name.clone(),
+                        arguments: call.arguments.clone(),
+                        ..FunctionCall::default()
                     },
-                }]);
+                    ..ToolCall::default()
+                };
+                choice.delta.role = Some("assistant".into());
+                let mut entry = Vec::new();
+                let to = ValueWriter::new(&mut entry, Escape::Json);
+                ToolCallDelta::complete(0, whole).write_to(to);
+                let entry = Json::parse(entry).unwrap_or_default();
+                choice.delta.tool_calls = Some(vec![entry].into());
             }
             Event::Error(failure) => return failure.write(&self.id(&failure.event_id), out),
             Event::Done => return out.extend_from_slice(b"data: [DONE]\n\n"),
@@ -131,18 +92,16 @@ impl Blocks for Reply {
             _ => return,
         }
         out.extend_from_slice(b"data: ");
-        let chunk = Chunk {
-            id: &self.round,
-            choices: [choice],
+        let chunk = ChatChunk {
+            id: Some(self.round.clone()),
+            choices: Some(vec![choice].into()),
             created: self.created,
-            model: &self.model,
-            service_tier: self.provider.service_tier.as_deref(),
-            system_fingerprint: self.provider.system_fingerprint.as_deref(),
-            object: "chat.completion.chunk",
-            usage: (),
+            model: self.model.clone(),
+            service_tier: self.provider.service_tier.clone(),
+            system_fingerprint: self.provider.system_fingerprint.clone(),
+            ..ChatChunk::default()
         };
-        // Serializing strings and raw values cannot fail.
-        let _ = write(&chunk, Escape::Json, out);
+        chunk.write_to(ValueWriter::new(out, Escape::Json));
         out.extend_from_slice(b"\n\n");
     }
 
@@ -198,7 +157,7 @@ impl Blocks for Reply {
     /// notification must name a search, and for usage.
     fn reasoning(&mut self, _: &str, _: &mut To<'_>) {}
 
-    fn calls(&mut self, _: &[ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
+    fn calls(&mut self, _: &[protocol::ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
         Err(SendError::Unsupported(Self::NOT_OFFERED))
     }
 

@@ -168,7 +168,7 @@ impl ToolCallDelta {
         }
     }
 
-    pub(super) fn complete(index: u32, call: ToolCall) -> Self {
+    pub(crate) fn complete(index: u32, call: ToolCall) -> Self {
         Self {
             index,
             id: Some(call.id),
