@@ -244,6 +244,23 @@ pub(crate) fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<
     Ok(value.filter(|value| !value.is_absent()).map(Some))
 }
 
+/// Returns a copy that does not keep the text in memory that the value was read from.
+#[allow(dead_code, reason = "for values that outlive their event")]
+pub(crate) fn own<T: Wire + Clone>(value: &T) -> T {
+    T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
+}
+
+/// Reads a text. A number, as some servers send it in place of a name, becomes its digits.
+#[allow(dead_code, reason = "for the protocols with such servers")]
+pub(crate) fn name<T: Wire + From<String>>(
+    reader: &mut Reader<'_>,
+) -> Result<Option<T>, JsonError> {
+    match reader.is(Kind::Number) {
+        true => Ok(Some(reader.value()?.text().to_owned().into())),
+        false => T::read_from(reader),
+    }
+}
+
 /// Returns `true` if a retained value of the member is written instead of the field.
 pub fn is_unset<T: Wire + Default + PartialEq>(field: &T, always: bool) -> bool {
     field.is_absent() || always && *field == T::default()

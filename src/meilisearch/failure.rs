@@ -1,9 +1,7 @@
 //! Errors in the stream.
 
-use std::fmt;
-
-use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
-use crate::protocol::redacted::{Cut, Size};
+use crate::json::wire::{name, object};
+use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
 
 /// An error in the stream: a frame without `choices`.
 ///
@@ -11,20 +9,29 @@ use crate::protocol::redacted::{Cut, Size};
 /// of one search ([`is_terminal`](Self::is_terminal)).
 ///
 /// `Debug` prints only its codes and names: messages of servers may contain addresses and keys.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct Failure {
     /// The id of the event. An empty one is replaced by a random one.
+    #[wire(skip, cut)]
     pub event_id: String,
     /// The kind: `response_error` for a search, the provider's own kinds, or one of the server's
     /// such as `transport_error`.
+    #[wire(name = "type", always, read = name, cut)]
     pub kind: String,
     /// The HTTP status of a failed search as text, or the provider's own code.
+    #[wire(always, read = name, cut, set = "Sets the code.")]
     pub code: Option<String>,
     /// The message. It can contain addresses of the provider: check before displaying it.
+    #[wire(always, read = name, content)]
     pub message: String,
     /// The part of the request that caused the error.
+    #[wire(always, read = name, cut)]
     pub param: Option<String>,
+    /// Always `null`: the id is beside the error.
+    #[wire(name = "event_id", always, secret)]
+    inner: Option<Json>,
     /// Members of the error that this crate does not know.
     pub unknown: Members,
 }
@@ -43,13 +50,6 @@ impl Failure {
         }
     }
 
-    /// Sets the code.
-    #[must_use]
-    pub fn code(mut self, code: impl Into<String>) -> Self {
-        self.code = Some(code.into());
-        self
-    }
-
     /// Returns `true` if the error ends the answer. The failure of one search does not: the model
     /// is informed and answers without it.
     #[must_use]
@@ -59,76 +59,23 @@ impl Failure {
 
     /// Reads the `error` member of a frame, of any form.
     pub(super) fn read(event_id: String, error: &Json) -> Self {
-        let mut failure = Self {
-            event_id,
-            ..Self::default()
-        };
+        let mut failure = Self::from_raw(error).unwrap_or_default();
         if error.kind() != Kind::Object {
-            failure.message = text(error).unwrap_or_default();
-            return failure;
+            let message = name(&mut error.reader()).ok().flatten();
+            failure.message = message.unwrap_or_default();
         }
-        let mut unknown = Members::new();
-        for (key, value) in error.members() {
-            match &*key {
-                "type" => failure.kind = text(&value).unwrap_or_default(),
-                // Compatible servers send numbers.
-                "code" => failure.code = text(&value),
-                "message" => failure.message = text(&value).unwrap_or_default(),
-                "param" => failure.param = text(&value),
-                // The inner `event_id` is always `null`; the outer one is the id.
-                "event_id" if value.is_null() => {}
-                _ => unknown.push(key, value),
-            }
-        }
-        failure.unknown = unknown;
+        failure.event_id = event_id;
         failure
     }
 
     /// Writes the frame in the server's form: the inner `event_id` is always `null`.
     pub(super) fn write(&self, event_id: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: ");
-        let mut frame = ObjectWriter::new(out, Escape::Json);
-        frame.str("event_id", event_id).str("type", "error");
-        // Serializing strings and raw values cannot fail.
-        let _ = frame.object("error", |error| {
-            let or_null = |error: &mut ObjectWriter<'_>, key, value: &Option<String>| {
-                let place = error.member(key);
-                if let Some(value) = value {
-                    place.str(value);
-                }
-            };
-            error.str("type", &self.kind);
-            or_null(error, "code", &self.code);
-            error.str("message", &self.message);
-            or_null(error, "param", &self.param);
-            or_null(error, "event_id", &None);
-            error.members(&self.unknown);
-            Ok(())
+        object(ValueWriter::new(out, Escape::Json), |frame| {
+            frame.str("event_id", event_id).str("type", "error");
+            self.write_to(frame.member("error"));
         });
-        frame.finish();
         out.extend_from_slice(b"\n\n");
-    }
-}
-
-impl fmt::Debug for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Failure")
-            .field("event_id", &Cut(&self.event_id))
-            .field("kind", &Cut(&self.kind))
-            .field("code", &self.code.as_deref().map(Cut))
-            .field("message", &Size::of(&self.message))
-            .field("param", &self.param.as_deref().map(Cut))
-            .field("unknown", &self.unknown)
-            .finish()
-    }
-}
-
-/// Returns a string, or the digits of a number.
-fn text(json: &Json) -> Option<String> {
-    match json.kind() {
-        Kind::String => json.string().map(Into::into),
-        Kind::Number => Some(json.text().to_owned()),
-        _ => None,
     }
 }
 

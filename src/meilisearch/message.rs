@@ -6,7 +6,8 @@ use std::{fmt, mem};
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::json::{Escape, Json, Kind, ObjectWriter};
+use crate::json::{Escape, Json, Kind, ObjectWriter, Wire};
+use crate::openai::{FunctionCall, ToolCall};
 use crate::protocol::redacted::{Cut, Size};
 
 /// A message of the conversation, stored as its JSON object.
@@ -82,16 +83,8 @@ impl Message {
         Self::write("assistant", |message| {
             // Serializing strings cannot fail.
             let _ = message.array("tool_calls", calls, |call, place| {
-                place.object(|object| {
-                    object.str("id", &call.id).str("type", "function");
-                    object.object("function", |function| {
-                        function
-                            .str("name", &call.name)
-                            .str("arguments", &call.arguments);
-                        Ok(())
-                    })?;
-                    Ok(())
-                })
+                ToolCall::from(call).write_to(place);
+                Ok(())
             });
         })
     }
@@ -172,25 +165,12 @@ impl Message {
 
     /// Returns an iterator over the tool calls, each with its JSON.
     pub(super) fn call_elements(&self) -> impl Iterator<Item = (Call, Json)> {
-        let calls: Vec<Json> = self
-            .json
-            .get("tool_calls")
-            .map(|calls| calls.elements().collect())
-            .unwrap_or_default();
-        let text = |json: Option<Json>| {
-            json.as_ref()
-                .and_then(Json::string)
-                .unwrap_or_default()
-                .into_owned()
-        };
-        calls.into_iter().map(move |json| {
-            let function = json.get("function").unwrap_or_default();
-            let call = Call {
-                id: text(json.get("id")),
-                name: text(function.get("name")),
-                arguments: text(function.get("arguments")),
-            };
-            (call, json)
+        let calls = self.json.get("tool_calls").unwrap_or_default();
+        let calls: Vec<Json> = calls.elements().collect();
+        calls.into_iter().map(|json| {
+            let call = ToolCall::from_raw(&json).unwrap_or_default();
+            let (name, arguments) = (call.function.name, call.function.arguments);
+            (Call::new(call.id, name, arguments), json)
         })
     }
 
@@ -218,6 +198,20 @@ impl Message {
         }
         object.finish();
         Self::from_json(Json::parse(Bytes::from(out)).ok()?)
+    }
+}
+
+impl From<&Call> for ToolCall {
+    fn from(call: &Call) -> Self {
+        Self {
+            id: call.id.clone(),
+            function: FunctionCall {
+                name: call.name.clone(),
+                arguments: call.arguments.clone(),
+                ..FunctionCall::default()
+            },
+            ..Self::default()
+        }
     }
 }
 

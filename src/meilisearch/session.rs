@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use crate::json::{Escape, Json, ValueWriter, Wire};
-use crate::openai::{FunctionCall, ToolCall, ToolCallDelta};
+use crate::openai::{ToolCall, ToolCallDelta};
 use crate::protocol::{self, Block, BlockSession, Blocks, Env, SendError, Writer};
 
 use super::chunk::{ChatChunk, Choice};
@@ -72,12 +72,7 @@ impl Blocks for Reply {
                 // Complete, at index 0 and with a unique id.
                 let whole = ToolCall {
                     id: self.id(&call.id),
-                    function: FunctionCall {
-                        name: call.name.clone(),
-                        arguments: call.arguments.clone(),
-                        ..FunctionCall::default()
-                    },
-                    ..ToolCall::default()
+                    ..call.into()
                 };
                 choice.delta.role = Some("assistant".into());
                 let mut entry = Vec::new();

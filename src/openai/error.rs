@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::json::wire::object;
-use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter, Wire};
+use crate::json::wire::{name, object};
+use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: `{"error":{...}}`.
@@ -128,12 +128,4 @@ impl ErrorObject {
         }
         Some(object)
     }
-}
-
-/// Reads a name. A number becomes its digits.
-fn name(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
-    if reader.is(Kind::Number) {
-        return Ok(Some(Some(reader.value()?.text().to_owned())));
-    }
-    Wire::read_from(reader)
 }
