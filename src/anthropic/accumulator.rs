@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use bytes::Bytes;
-
 use super::{
     ContentBlock, Delta, Event, Message, MessageDelta, Stop, TextBlock, ThinkingBlock, Usage,
 };
+use crate::json::wire::own;
 use crate::json::{Json, Wire};
 use crate::protocol::{Room, TooLarge};
 
@@ -137,10 +136,7 @@ impl Accumulator {
                 self.room.take(OVERHEAD + citation.as_bytes().len())?;
                 let block = self.block(index, || TextBlock::default().into())?;
                 if let ContentBlock::Text(block) = &mut block.block {
-                    block.citations.push(
-                        Json::parse(Bytes::copy_from_slice(citation.as_bytes()))
-                            .unwrap_or_default(),
-                    );
+                    block.citations.push(own(citation));
                 }
             }
             Delta::Other(_) => {}
@@ -245,11 +241,6 @@ impl Building {
         }
         block
     }
-}
-
-/// Returns a copy that does not keep its event in memory.
-fn own<T: Wire + Clone>(value: &T) -> T {
-    T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
 }
 
 /// Prints sizes only: texts and arguments may contain anything.

@@ -9,6 +9,7 @@ use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, Choice, CompletedChoice, Content,
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
 };
+use crate::json::wire::own;
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{Room, TooLarge};
 
@@ -123,7 +124,7 @@ impl Accumulator {
         }
         if let Some(usage) = &chunk.usage {
             // Some servers send a running total with every chunk: the last one counts.
-            let old = head.usage.replace(usage.detached());
+            let old = head.usage.replace(own(usage));
             freed += old.as_ref().map_or(0, Usage::weight);
         }
         for (key, value) in &chunk.unknown {
@@ -261,7 +262,7 @@ impl Building {
                     continue;
                 }
                 (_, Some(text)) => Unknown::Text(text.into_owned()),
-                (_, None) => Unknown::Raw(retained::copy(value)),
+                (_, None) => Unknown::Raw(own(value)),
             };
             let old = self.message_unknown.insert(key.to_owned(), new);
             freed += old.map_or(0, |old| retained::OVERHEAD + key.len() + old.len());

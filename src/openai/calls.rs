@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{FunctionCall, ToolCall, ToolCallDelta, ToolKind, retained};
 use crate::json::Members;
+use crate::json::wire::own;
 
 /// The calls of one choice, while their fragments arrive.
 ///
@@ -113,7 +114,7 @@ impl Building {
         }
         for (key, value) in &fragment.unknown {
             if self.unknown.len() < MAX_UNKNOWN {
-                self.unknown.push(key, retained::copy(value));
+                self.unknown.push(key, own(value));
             }
         }
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::json::wire::raw_object;
 use crate::json::{Json, JsonError, Reader, ValueWriter, Wire};
 use crate::protocol::{self, ContentPart};
 
@@ -19,37 +20,20 @@ impl Part {
     /// Creates a text.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        #[derive(Serialize)]
-        struct Text<'a> {
-            r#type: &'static str,
-            text: &'a str,
-        }
-        let text = Text {
-            r#type: "text",
-            text,
-        };
-        // Serializing two strings cannot fail.
-        Self(Json::encode(&text).unwrap_or_default())
+        Self(raw_object(|part| {
+            part.str("type", "text").str("text", text);
+        }))
     }
 
     /// Creates an image from its URL, which may be a `data:` URL.
     #[must_use]
     pub fn image(url: &str) -> Self {
-        #[derive(Serialize)]
-        struct Image<'a> {
-            r#type: &'static str,
-            image_url: Url<'a>,
-        }
-        #[derive(Serialize)]
-        struct Url<'a> {
-            url: &'a str,
-        }
-        let image = Image {
-            r#type: "image_url",
-            image_url: Url { url },
-        };
-        // Serializing two strings cannot fail.
-        Self(Json::encode(&image).unwrap_or_default())
+        let image = raw_object(|image| {
+            image.str("url", url);
+        });
+        Self(raw_object(|part| {
+            part.str("type", "image_url").raw("image_url", &image);
+        }))
     }
 
     /// Creates a part of any kind.

@@ -1,6 +1,7 @@
 //! Log probabilities of tokens.
 
 use super::retained;
+use crate::json::wire::own;
 use crate::json::{List, Members, Wire};
 
 /// The log probabilities of the tokens of an answer or a piece of it.
@@ -35,7 +36,7 @@ impl Logprobs {
             (&mut self.refusal, &later.refusal),
         ] {
             if let Some(from) = from {
-                let tokens = from.iter().map(TokenLogprob::detached);
+                let tokens = from.iter().map(own);
                 to.get_or_insert_default().extend(tokens);
             }
         }
@@ -44,8 +45,11 @@ impl Logprobs {
     /// Returns the approximate memory in bytes.
     pub(super) fn weight(&self) -> usize {
         let lists = [&self.content, &self.refusal];
-        let tokens = lists.into_iter().flatten().flatten();
-        tokens.map(TokenLogprob::weight).sum::<usize>() + retained::weights(&self.unknown)
+        let tokens = lists.into_iter().flatten().flatten().map(|token| {
+            let alternatives = token.top_logprobs.iter().flatten().count();
+            (1 + alternatives) * size_of::<TokenLogprob>() + token.to_raw().as_bytes().len()
+        });
+        tokens.sum::<usize>() + retained::weights(&self.unknown)
     }
 }
 
@@ -102,26 +106,6 @@ impl TokenLogprob {
             unknown: Members::new(),
         }
     }
-
-    /// Returns a copy that does not keep its event in memory.
-    fn detached(&self) -> Self {
-        let mut token = self.clone();
-        retained::detach(&mut token.unknown);
-        for top in token.top_logprobs.iter_mut().flatten() {
-            retained::detach(&mut top.unknown);
-        }
-        token
-    }
-
-    fn weight(&self) -> usize {
-        let bytes = self.bytes.as_ref().map_or(0, Vec::len);
-        let top = self.top_logprobs.iter().flatten();
-        size_of::<Self>()
-            + self.token.len()
-            + bytes
-            + top.map(TopLogprob::weight).sum::<usize>()
-            + retained::weights(&self.unknown)
-    }
 }
 
 impl TopLogprob {
@@ -135,10 +119,5 @@ impl TopLogprob {
             logprob,
             unknown: Members::new(),
         }
-    }
-
-    fn weight(&self) -> usize {
-        let bytes = self.bytes.as_ref().map_or(0, Vec::len);
-        size_of::<Self>() + self.token.len() + bytes + retained::weights(&self.unknown)
     }
 }

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-
+use crate::json::wire::own;
 use crate::json::{Json, Kind, Members};
 
 /// Members by name, of which the latest value counts. A later `null` does not remove a value.
@@ -21,11 +20,11 @@ impl LatestMembers {
             Some(old) if value.kind() == Kind::Null || old == value => weight(key, value),
             Some(old) => {
                 let freed = weight(key, old);
-                *old = copy(value);
+                *old = own(value);
                 freed
             }
             None => {
-                self.0.insert(key.to_owned(), copy(value));
+                self.0.insert(key.to_owned(), own(value));
                 0
             }
         }
@@ -54,20 +53,4 @@ pub(super) const OVERHEAD: usize = 96;
 /// Returns the approximate memory in bytes of members.
 pub(super) fn weights(members: &Members) -> usize {
     members.iter().map(|(key, value)| weight(key, value)).sum()
-}
-
-/// Copies the value to memory of its own.
-pub(super) fn copy(value: &Json) -> Json {
-    // It is valid JSON, so parsing cannot fail.
-    Json::parse(Bytes::copy_from_slice(value.as_bytes())).unwrap_or_default()
-}
-
-/// Copies the values of members to memory of their own.
-pub(super) fn detach(members: &mut Members) {
-    if !members.is_empty() {
-        *members = members
-            .iter()
-            .map(|(key, value)| (key, copy(value)))
-            .collect();
-    }
 }

@@ -7,8 +7,9 @@ use super::calls::weight;
 use super::turn::Turn;
 use super::{
     Accumulator, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending, ErrorObject,
-    Event, FinishReason, ToolCallDelta, Usage, retained,
+    Event, FinishReason, ToolCallDelta, Usage,
 };
+use crate::json::wire::own;
 use crate::json::{Escape, Json, Members, ValueWriter, Wire};
 use crate::protocol::{
     self, AnswerDocument, Block, BlockSession, Blocks, Env, Failure, SendError, ToolCall, Writer,
@@ -171,7 +172,7 @@ impl Blocks for Reply {
         if pieces.is_empty() {
             // Some clients treat a chunk without choices as the end, so its members are queued.
             let room = MAX_PENDING.saturating_sub(self.pending.len());
-            let copies = unknown.map(|(key, value)| (key, retained::copy(value)));
+            let copies = unknown.map(|(key, value)| (key, own(value)));
             self.pending.extend(copies.take(room));
             return Ok(());
         }

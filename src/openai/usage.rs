@@ -1,6 +1,5 @@
 //! Token usage.
 
-use super::retained;
 use crate::json::{Json, Members, Wire};
 use crate::protocol;
 
@@ -98,26 +97,9 @@ impl Usage {
         }
     }
 
-    /// Returns a copy that does not keep its event in memory.
-    pub(super) fn detached(&self) -> Self {
-        let mut usage = self.clone();
-        retained::detach(&mut usage.unknown);
-        for details in [
-            &mut usage.prompt_tokens_details,
-            &mut usage.completion_tokens_details,
-        ] {
-            *details = details.as_ref().map(retained::copy);
-        }
-        usage
-    }
-
     /// Returns the approximate memory in bytes.
     pub(super) fn weight(&self) -> usize {
-        let details = [&self.prompt_tokens_details, &self.completion_tokens_details];
-        let details = details.into_iter().flatten();
-        size_of::<Self>()
-            + retained::weights(&self.unknown)
-            + details.map(|json| json.as_bytes().len()).sum::<usize>()
+        size_of::<Self>() + self.to_raw().as_bytes().len()
     }
 }
 
