@@ -98,17 +98,6 @@
 //! | 1 | [`sse`], [`lines`], [`json`] | encoding and decoding of bytes, without clock or I/O |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// Without every protocol, parts of the lower layers are unused.
-#![cfg_attr(
-    not(all(
-        feature = "openbb",
-        feature = "github",
-        feature = "openai",
-        feature = "meilisearch",
-        feature = "ui_stream"
-    )),
-    allow(dead_code, unused_imports, unused_macros, unused_mut, unused_variables)
-)]
 
 // What `json::Wire` derives names this crate, here as anywhere.
 extern crate self as copilot_wire;

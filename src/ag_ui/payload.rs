@@ -7,7 +7,7 @@ use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::request::Message;
 use crate::json::wire::encode;
 use crate::json::{Json, Kind, List, Members, WriteError};
-use crate::protocol::typed::payloads;
+use crate::payloads;
 
 payloads! {
     {

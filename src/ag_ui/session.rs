@@ -13,7 +13,6 @@ use super::payload::{
 };
 use super::request::FAILED;
 use super::{Ending, Event, Output, RunAgentInput, Settings, ToolCall, check};
-use crate::json::wire::raw_object;
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::{
     self, Block, BlockSession, Blocks, Chart, ChartKind, Citation, Env, Failure, FrameEvent as _,
@@ -204,7 +203,7 @@ impl Blocks for Reply {
             Level::Error => Some("error"),
         };
         if level.is_some() || !status.details.is_empty() {
-            start.metadata = Members::from_raw(&raw_object(|metadata| {
+            start.metadata = Members::from_raw(&Json::object(|metadata| {
                 metadata.opt_str("level", level);
                 status.write_details(metadata);
             }));
@@ -235,7 +234,7 @@ impl Blocks for Reply {
                 ToolCallResult::new(message, id, text)
             }
             Err(error) => ToolCallResult {
-                metadata: Members::from_raw(&raw_object(|metadata| {
+                metadata: Members::from_raw(&Json::object(|metadata| {
                     metadata.bool(FAILED, true);
                 })),
                 ..ToolCallResult::new(message, id, error)
@@ -287,7 +286,7 @@ impl Blocks for Reply {
         let interrupt = Interrupt::new(&*question.id, "confirm")
             .message(texts.join("\n\n"))
             .response_schema(answer_schema())
-            .metadata(raw_object(|metadata| question.write_to(metadata)));
+            .metadata(Json::object(|metadata| question.write_to(metadata)));
         self.end.outcome = Some(Outcome::interrupt([interrupt]));
         Ok(())
     }
@@ -383,7 +382,7 @@ impl Reply {
         kind: Option<&ChartKind>,
         to: &mut To<'_>,
     ) -> Result<(), SendError> {
-        let content = raw_object(|content| table.write_to(kind, content));
+        let content = Json::object(|content| table.write_to(kind, content));
         check::size(content.as_bytes())?;
         self.interrupt(to);
         let activity = ActivitySnapshot {
@@ -465,7 +464,7 @@ impl Reply {
 
 /// Returns a source as data for a component of the app.
 fn source(citation: &Citation) -> Json {
-    raw_object(|source| {
+    Json::object(|source| {
         source
             .str("title", &citation.title)
             .opt_str("url", citation.url.as_deref())

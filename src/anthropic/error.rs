@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::json::wire::{object, raw_object};
-use crate::json::{Escape, Members, ValueWriter, Wire};
+use crate::json::wire::object;
+use crate::json::{Escape, Json, Members, ValueWriter, Wire};
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: the member `error` of `{"type":"error","error":{...}}`.
@@ -84,7 +84,7 @@ impl ErrorObject {
             Refusal::TOO_LONG => Self::new(kind, too_long(&message)),
             Self::NO_THREADS => {
                 let mut error = Self::new(kind, message);
-                let details = raw_object(|details| {
+                let details = Json::object(|details| {
                     details.str("error_code", Self::NO_THREADS);
                     // Serializing a string cannot fail.
                     let _ = details.array("unsupported", ["thread"], |name, to| {

@@ -1,8 +1,7 @@
 //! Messages that answer requests.
 
 use super::{ContentBlock, ToolUseBlock};
-use crate::json::wire::present;
-use crate::json::{Json, List, Members, Wire};
+use crate::json::{Json, List, Members, Wire, present};
 use crate::protocol;
 
 /// The reason why a message ended.

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use crate::json::wire::present;
-use crate::json::{Json, JsonError, Members, Wire};
+use crate::json::{Json, JsonError, Members, Wire, present};
 
 /// The user's answer to a confirmation: an element of `copilot_confirmations` in GitHub's
 /// documentation.

@@ -1,7 +1,6 @@
 //! Errors that are displayed to the user.
 
-use crate::json::wire::present;
-use crate::json::{Members, Wire};
+use crate::json::{Members, Wire, present};
 use crate::protocol::Notice;
 
 /// An error to display to the user: an element of `copilot_errors` (the SDK's `createErrorsEvent`).

@@ -5,8 +5,7 @@ use std::fmt;
 
 use super::answer::Answer;
 use super::reference::Reference;
-use crate::json::wire::present;
-use crate::json::{Json, List, Members, Wire};
+use crate::json::{Json, List, Members, Wire, present};
 use crate::protocol::redacted::{Cut, Size};
 use crate::protocol::{self, ContentPart};
 

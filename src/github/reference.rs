@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use super::data::Data;
-use crate::json::wire::present;
-use crate::json::{Json, Kind, Members, Wire};
+use crate::json::{Json, Kind, Members, Wire, present};
 use crate::protocol::{Citation, SendError};
 
 /// An attachment of a message: a file, a repository or a source. It is an element of

@@ -8,8 +8,8 @@ use super::answer::Answer;
 use super::context::Context;
 use super::message::Message;
 use super::session_info::SessionInfo;
-use crate::json::wire::{object, present};
-use crate::json::{Escape, Json, Kind, List, Members, ValueWriter, Wire};
+use crate::json::wire::object;
+use crate::json::{Escape, Json, Kind, List, Members, ValueWriter, Wire, present};
 
 /// The request of a turn: the complete conversation, oldest message first.
 ///

@@ -38,6 +38,27 @@ pub struct ObjectWriter<'a> {
     empty: bool,
 }
 
+impl Json {
+    /// Creates an object with the members that `write` writes, with the separators U+2028 and U+2029 escaped.
+    ///
+    /// ```
+    /// use copilot_wire::json::Json;
+    ///
+    /// let json = Json::object(|object| {
+    ///     object.str("type", "table").bool("hidden", false);
+    /// });
+    /// assert_eq!(json.text(), r#"{"type":"table","hidden":false}"#);
+    /// ```
+    pub fn object(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
+        let mut out = Vec::new();
+        let mut object = ObjectWriter::new(&mut out, Escape::JsonAndSeparators);
+        write(&mut object);
+        object.finish();
+        // An object that was written member by member is valid.
+        Self::parse(out).unwrap_or_default()
+    }
+}
+
 impl<'a> ObjectWriter<'a> {
     /// Starts an object at the end of `out`.
     pub fn new(out: &'a mut Vec<u8>, policy: Escape) -> Self {

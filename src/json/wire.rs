@@ -238,8 +238,13 @@ pub fn take_fixed(
     Ok(())
 }
 
-/// Reads a value that would be written, which excludes `null` and empty values.
-pub(crate) fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, JsonError> {
+/// Reads a value that would be written, which excludes `null` and empty values: for `#[wire(read = present)]` on a field
+/// that is an `Option`.
+///
+/// # Errors
+///
+/// [`JsonError`] when the text is not valid JSON.
+pub fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, JsonError> {
     let value = T::read_from(reader)?;
     Ok(value.filter(|value| !value.is_absent()).map(Some))
 }
@@ -274,14 +279,6 @@ pub fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'_>)) {
     });
     // The closures of models write members and return nothing else.
     debug_assert!(result.is_ok());
-}
-
-/// Creates a JSON object whose members cannot fail.
-pub(crate) fn raw_object(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Json {
-    let mut out = Vec::new();
-    object(ValueWriter::new(&mut out, Escape::JsonAndSeparators), write);
-    // The text was written by this crate, so it is valid.
-    Json::parse(out).unwrap_or_default()
 }
 
 /// Encodes a value with both separators escaped, as most protocols send it, so that an event that

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Uri};
 
-use crate::protocol::redacted::Address;
+use crate::protocol::RedactedUrl;
 use crate::router::escape_segment;
 
 use super::{ApiKey, ChatRequest};
@@ -126,7 +126,7 @@ impl Instance {
 impl fmt::Debug for Instance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Instance")
-            .field("url", &Address(&self.url))
+            .field("url", &RedactedUrl(&self.url))
             .field("key", &self.key)
             .finish()
     }

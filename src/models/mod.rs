@@ -21,7 +21,7 @@ use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog, cards, unknown_model};
 pub use relay::{Relay, RelayError, Upstream};
-pub(crate) use wrapping::{is_wrapping, split_reminder};
+pub use wrapping::{is_wrapping, split_reminder};
 
 /// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.
 pub(crate) const NO_ANSWER: &str = "There is no answer.";

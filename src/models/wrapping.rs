@@ -7,7 +7,8 @@ const CLOSE: &str = "</current_datetime>";
 
 /// Splits the text of a user's message into the prefix of Copilot's command line, an element with
 /// the time and a blank line, and the user's own text.
-pub(crate) fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
+#[must_use]
+pub fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
     // At the very start only: the same words inside a text are the user's.
     let Some(inside) = text.strip_prefix(OPEN) else {
         return (None, text);
@@ -33,7 +34,8 @@ pub(crate) fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'
 
 /// Returns `true` if a text is one that a client wrote in the user's place: one or more of `forms`, each a beginning
 /// and an end, with white space between them. A form without an end is everything that follows.
-pub(crate) fn is_wrapping(text: &str, forms: &[(&str, &str)]) -> bool {
+#[must_use]
+pub fn is_wrapping(text: &str, forms: &[(&str, &str)]) -> bool {
     let mut rest = text.trim();
     loop {
         let Some((inside, close)) = forms

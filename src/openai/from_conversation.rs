@@ -3,7 +3,6 @@
 use std::mem;
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
-use crate::json::wire::raw_object;
 use crate::json::{Json, List};
 use crate::protocol::{
     AnswerFormat, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
@@ -84,11 +83,11 @@ impl ChatRequest {
 #[must_use]
 pub fn response_format(format: &AnswerFormat<'_>) -> Json {
     let AnswerFormat::Schema(wanted) = format else {
-        return raw_object(|format| {
+        return Json::object(|format| {
             format.str("type", "json_object");
         });
     };
-    let schema = raw_object(|json| {
+    let schema = Json::object(|json| {
         // A name is required.
         let name = match &*wanted.name {
             "" => "answer",
@@ -100,7 +99,7 @@ pub fn response_format(format: &AnswerFormat<'_>) -> Json {
             .raw("schema", &wanted.schema)
             .bool("strict", wanted.strict);
     });
-    raw_object(|format| {
+    Json::object(|format| {
         format
             .str("type", "json_schema")
             .raw("json_schema", &schema);
@@ -232,12 +231,12 @@ fn part(file: &Attachment<'_>) -> Part {
         }
         AttachmentContent::Id(id) => ("file_id", id.to_string()),
     };
-    let file = raw_object(|members| {
+    let file = Json::object(|members| {
         members
             .str(name, &value)
             .opt_str("filename", file.name.as_deref());
     });
-    Part::raw(raw_object(|part| {
+    Part::raw(Json::object(|part| {
         part.str("type", "file").raw("file", &file);
     }))
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::json::{JsonError, Reader, ValueWriter, Wire};
-use crate::protocol::redacted::Address;
+use crate::protocol::RedactedUrl;
 
 /// A URL as text, unchecked. `Debug` prints neither user, password nor query, which can be secrets;
 /// `Display` prints all of it.
@@ -71,7 +71,7 @@ impl fmt::Display for Url {
 
 impl fmt::Debug for Url {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Address(&self.0).fmt(f)
+        RedactedUrl(&self.0).fmt(f)
     }
 }
 

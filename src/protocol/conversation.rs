@@ -499,7 +499,7 @@ impl<'a> Tool<'a> {
 
 /// The length in bytes up to which a result repeats the name of its call; providers allow 64. A longer
 /// name that would have to be copied is left out.
-pub(crate) const LONGEST_NAME: usize = 256;
+const LONGEST_NAME: usize = 256;
 
 /// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::json::ObjectWriter;
 
 impl Status {
     /// Writes the details as a member of a JSON object, if there are any.
-    pub(crate) fn write_details(&self, data: &mut ObjectWriter<'_>) {
+    pub fn write_details(&self, data: &mut ObjectWriter<'_>) {
         if self.details.is_empty() {
             return;
         }
@@ -22,7 +22,7 @@ impl Status {
 impl Table {
     /// Writes the name, the description and the rows as members of a JSON object; for a chart the
     /// kind as well.
-    pub(crate) fn write_to(&self, kind: Option<&ChartKind>, data: &mut ObjectWriter<'_>) {
+    pub fn write_to(&self, kind: Option<&ChartKind>, data: &mut ObjectWriter<'_>) {
         data.str("name", &self.name)
             .opt_str("description", self.description.as_deref());
         if let Some(kind) = kind {
@@ -34,7 +34,7 @@ impl Table {
 
 impl Confirmation {
     /// Writes the title, the message and the data as members of a JSON object.
-    pub(crate) fn write_to(&self, data: &mut ObjectWriter<'_>) {
+    pub fn write_to(&self, data: &mut ObjectWriter<'_>) {
         data.str("title", &self.title)
             .str("message", &self.message)
             .opt_raw("data", self.data.as_ref());

@@ -91,8 +91,8 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// The message of a reply of which the rest is not stored.
-    pub(crate) const LOST: &'static str = "Sorry, the rest of the answer is lost.";
+    /// The message of a reply of which the rest is not stored, for [`Protocol::lost`](super::Protocol::lost).
+    pub const LOST: &'static str = "Sorry, the rest of the answer is lost.";
 
     /// The message of a turn that a shutdown ends.
     pub(crate) const SHUT_DOWN: &'static str =

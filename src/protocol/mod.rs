@@ -23,7 +23,6 @@ mod capabilities;
 pub(crate) mod consent;
 pub(crate) mod content;
 mod conversation;
-#[allow(dead_code, reason = "for the protocols that send parts as data")]
 mod data;
 mod decoder;
 mod env;
@@ -40,13 +39,7 @@ mod room;
 mod session;
 mod text_template;
 mod turn;
-#[allow(
-    dead_code,
-    unused_imports,
-    unused_macros,
-    reason = "for the protocols that have an event for every type"
-)]
-pub(crate) mod typed;
+mod typed;
 mod usage;
 mod user;
 #[allow(
@@ -61,7 +54,6 @@ pub use block_session::{Block, BlockSession, Blocks, Document as AnswerDocument,
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
-pub(crate) use conversation::LONGEST_NAME;
 pub use conversation::{
     AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,
     HistoryItem, Message, Purpose, Role, Tool, ToolResult,
@@ -75,11 +67,11 @@ pub use frame_event::{FrameDecoder, FrameEvent};
 pub use framing::{Frames, Framing};
 pub use markdown::escape_markdown;
 pub use one_line::OneLine;
-pub(crate) use part::rows_of;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
     ToolCall, ToolRun,
 };
+pub use redacted::RedactedUrl;
 pub use refusal::Refusal;
 #[allow(unused_imports, reason = "as above")]
 pub(crate) use room::Room;

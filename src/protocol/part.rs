@@ -230,7 +230,7 @@ impl Citation {
 
 /// Serializes rows and checks that they are an array of objects. A raw value among them may have an unpaired
 /// surrogate, which becomes U+FFFD as in all text.
-pub(crate) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, SendError> {
+fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, SendError> {
     let rows = crate::json::wire::encode(rows)?.with_whole_characters();
     let objects =
         rows.kind() == Kind::Array && rows.elements().all(|row| row.kind() == Kind::Object);

@@ -77,10 +77,18 @@ impl fmt::Debug for Cut<'_> {
     }
 }
 
-/// An address without what could let somebody in: name and password, and the query.
-pub(crate) struct Address<'a>(pub(crate) &'a str);
+/// A URL of which `Debug` hides what could let somebody in: the name and the password, the query and the fragment.
+///
+/// ```
+/// use copilot_wire::protocol::RedactedUrl;
+///
+/// let url = RedactedUrl("https://ada:secret@example.com/data?key=secret");
+/// assert_eq!(format!("{url:?}"), r#""https://…@example.com/data""#);
+/// ```
+#[allow(clippy::exhaustive_structs, reason = "a wrapper, as it is used")]
+pub struct RedactedUrl<'a>(pub &'a str);
 
-impl fmt::Debug for Address<'_> {
+impl fmt::Debug for RedactedUrl<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let (scheme, rest) = match self.0.split_once("://") {

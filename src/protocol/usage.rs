@@ -66,8 +66,9 @@ impl AddAssign for Usage {
 }
 
 impl Usage {
-    /// Returns what was added to `earlier` figures.
-    pub(crate) fn since(self, earlier: Self) -> Self {
+    /// Returns what was added to `earlier` figures: the differences, and zero where a figure has become less.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
         self.zip(earlier, u64::saturating_sub)
     }
 

@@ -31,7 +31,7 @@ pub use runs::Task;
 pub use store::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
-pub(crate) use user::{UserReplies, unavailable};
+pub use user::UserReplies;
 
 use std::fmt;
 use std::future::poll_fn;

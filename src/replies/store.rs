@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use http::StatusCode;
 use sha2::{Digest, Sha256};
 
-use crate::protocol::Framing;
+use crate::protocol::{Framing, Refusal};
 
 /// Stores the logs of replies: one log per reply, which is appended to by one server and read by any.
 ///
@@ -285,6 +286,16 @@ pub enum StoreError {
     /// The store cannot be reached now. Operators see the text of the source, so it must not have secrets.
     #[error("reply store unavailable: {0}")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// A request that the store has failed.
+impl From<StoreError> for Refusal {
+    fn from(_: StoreError) -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Self::new(status, "replies cannot be read now")
+            .code("overloaded")
+            .retryable()
+    }
 }
 
 /// Returns the digest of a request as text.

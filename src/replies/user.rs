@@ -1,5 +1,6 @@
 //! The replies of one user below one path.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -16,7 +17,31 @@ use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{Env, Protocol, Refusal, Resumption};
 
 /// The replies of one user below one path. The ids of other users' replies lead nowhere.
-pub(crate) struct UserReplies {
+///
+/// An endpoint gets it from [`Call::replies`](crate::router::Call::replies):
+///
+/// ```
+/// use copilot_wire::protocol::{Protocol, Refusal};
+/// use copilot_wire::router::{Call, stream};
+/// use copilot_wire::Body;
+/// use http::Response;
+///
+/// /// Sends the latest reply of a conversation from its beginning.
+/// async fn resume<P: Protocol>(call: &Call, path: &str) -> Option<Response<Body>> {
+///     let replies = call.replies(path)?;
+///     let id = replies.latest(call.param("conversation")?).await?;
+///     Some(stream::<P>(replies.tail::<P>(id, 0)))
+/// }
+///
+/// /// Cancels the latest reply of a conversation.
+/// async fn stop(call: &Call, path: &str) -> Result<(), Refusal> {
+///     if let (Some(replies), Some(id)) = (call.replies(path), call.param("conversation")) {
+///         replies.cancel_latest(id).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+pub struct UserReplies {
     replies: Replies,
     pub(super) user: Arc<str>,
     path: String,
@@ -42,8 +67,10 @@ impl UserReplies {
         }
     }
 
-    /// Returns the key of a reply by the id that its front end knows.
-    pub(crate) fn reply(&self, id: &str) -> ReplyId {
+    /// Returns the key of a reply by the id that its front end knows: the one that
+    /// [`Session::reply_id`](crate::protocol::Session::reply_id) returns.
+    #[must_use]
+    pub fn reply(&self, id: &str) -> ReplyId {
         ReplyId::new(&self.user, &self.path, id)
     }
 
@@ -110,7 +137,7 @@ impl UserReplies {
 
     /// Returns the latest reply of a conversation, if it runs or is still stored. While the store is away, only a
     /// reply that runs here is found.
-    pub(crate) async fn latest(&self, conversation: &str) -> Option<ReplyId> {
+    pub async fn latest(&self, conversation: &str) -> Option<ReplyId> {
         let conversation = self.conversation(conversation);
         let here = self.replies.shared.latest(&conversation);
         let local = here.and_then(|id| self.replies.shared.find(&id));
@@ -131,7 +158,11 @@ impl UserReplies {
 
     /// Returns the state of a reply; `None` if there is no such reply. Without the store if the reply runs
     /// here.
-    pub(crate) async fn state(&self, id: &ReplyId) -> Result<Option<ReplyState>, StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot be asked.
+    pub async fn state(&self, id: &ReplyId) -> Result<Option<ReplyState>, StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             return Ok(Some(local.state()));
         }
@@ -142,17 +173,17 @@ impl UserReplies {
         }
     }
 
-    /// Records that somebody reads a reply.
-    pub(crate) fn note_reader(&self, id: &ReplyId) {
+    /// Records that somebody reads a reply, without which it is [abandoned](Replies::abandoned).
+    pub fn note_reader(&self, id: &ReplyId) {
         self.replies.shared.note_reader(*id, &self.env);
     }
 
     /// Reads events of a reply, as [`ReplyStore::read`] does, from memory if the reply runs here.
-    pub(crate) async fn read<P: Protocol>(
-        &self,
-        id: &ReplyId,
-        from: u64,
-    ) -> Result<Page, StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot be asked, or has no such reply.
+    pub async fn read<P: Protocol>(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             let mut reader = local.reader();
             let mut ticks = self.env.ticks(TICK);
@@ -178,7 +209,8 @@ impl UserReplies {
     }
 
     /// Returns the body with the events of a reply from number `from` on. If the reply has fewer, its end is all.
-    pub(crate) fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
+    #[must_use]
+    pub fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
         let running = self.running.clone();
         let tail = Tail::new::<P>(self.replies.clone(), id, from, &self.env, running);
         Body::from_frames(tail)
@@ -186,7 +218,11 @@ impl UserReplies {
 
     /// Cancels the latest reply of a conversation, if it has one. The one that runs here is cancelled first,
     /// without the store.
-    pub(crate) async fn cancel_latest(&self, conversation: &str) -> Result<(), StoreError> {
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot be asked.
+    pub async fn cancel_latest(&self, conversation: &str) -> Result<(), StoreError> {
         let conversation = self.conversation(conversation);
         let here = self.replies.shared.latest(&conversation);
         if let Some(id) = &here {
@@ -199,8 +235,12 @@ impl UserReplies {
         }
     }
 
-    /// Cancels a reply, here or on the server that runs it.
-    pub(crate) async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
+    /// Cancels a reply, here or on the server that runs it. A reply that is not there is no error.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when the store cannot be asked.
+    pub async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             // Here without the store: a reply can be stopped while the store is away.
             local.cancel();
@@ -213,10 +253,11 @@ impl UserReplies {
     }
 }
 
-/// Returns the refusal of a request that the store has failed.
-pub(crate) fn unavailable(_: StoreError) -> Refusal {
-    let status = http::StatusCode::SERVICE_UNAVAILABLE;
-    Refusal::new(status, "replies cannot be read now")
-        .code("overloaded")
-        .retryable()
+/// Without the name of the user.
+impl fmt::Debug for UserReplies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserReplies")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
 }

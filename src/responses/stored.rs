@@ -8,7 +8,7 @@ use super::{Accumulator, ErrorObject, EventKind, Responses};
 use crate::agent::Body;
 use crate::json::List;
 use crate::protocol::{Protocol as _, Refusal};
-use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies, unavailable};
+use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
 use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json, stream};
 
 /// Adds the routes of the responses to requests at `path`.
@@ -53,7 +53,7 @@ impl Found {
     async fn new(call: &Call, path: &str) -> Result<Self, Refusal> {
         let replies = call.replies(path).ok_or_else(not_found)?;
         let id = replies.reply(call.param("response").unwrap_or_default());
-        let state = replies.state(&id).await.map_err(unavailable)?;
+        let state = replies.state(&id).await?;
         Ok(Self {
             state: state.ok_or_else(not_found)?,
             replies,
@@ -68,13 +68,13 @@ impl Found {
         let from = match self.state.end {
             None => 0,
             Some(ReplyEnd::Failed | ReplyEnd::Lost) => {
-                return self.failed().await.map_err(unavailable);
+                return Ok(self.failed().await?);
             }
             // The last event is `[DONE]`.
             Some(_) => self.state.next.saturating_sub(2),
         };
         let page = self.replies.read::<Responses>(&self.id, from).await;
-        Ok(begun(&page.map_err(unavailable)?.events))
+        Ok(begun(&page?.events))
     }
 
     /// Returns the object of a response that has failed, with its output so far.
@@ -120,8 +120,8 @@ impl Found {
             }
             // Beyond all events: it returns with the end, or after a second.
             let page = self.replies.read::<Responses>(&self.id, u64::MAX - 1).await;
-            page.map_err(unavailable)?;
-            let state = self.replies.state(&self.id).await.map_err(unavailable)?;
+            page?;
+            let state = self.replies.state(&self.id).await?;
             self.state = state.ok_or_else(not_found)?;
         }
         Ok(())
@@ -186,7 +186,7 @@ impl Endpoint for Stored {
 impl Cancel {
     async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
         let mut found = Found::new(call, &self.0).await?;
-        found.replies.cancel(&found.id).await.map_err(unavailable)?;
+        found.replies.cancel(&found.id).await?;
         found.end().await?;
         found.document().await
     }

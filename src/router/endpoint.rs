@@ -212,7 +212,8 @@ impl Call {
     ///
     /// The key is the same if a proxy has stripped the base path, so every server finds the same replies.
     #[cfg(feature = "resumable")]
-    pub(crate) fn replies(&self, route: &str) -> Option<UserReplies> {
+    #[must_use]
+    pub fn replies(&self, route: &str) -> Option<UserReplies> {
         let replies = self.router.inner.replies.as_ref()?;
         let path = self.public_path(&super::path::fill(route, &self.params));
         replies.of(&self.parts, &path, self.env(), &self.running)
@@ -220,7 +221,8 @@ impl Call {
 
     /// Returns `true` if the reply to this request can be asked for again.
     #[cfg(feature = "resumable")]
-    pub(crate) fn has_replies(&self) -> bool {
+    #[must_use]
+    pub fn has_replies(&self) -> bool {
         self.replies(&self.path).is_some()
     }
 
@@ -313,8 +315,8 @@ async fn fails_early(body: &mut Body, router: &super::Router) -> bool {
     body.release()
 }
 
-/// Returns the response whose body is a stream of protocol `P`.
-pub(crate) fn stream<P: Protocol>(body: Body) -> Response<Body> {
+/// Creates the response whose body is a stream of protocol `P`.
+pub fn stream<P: Protocol>(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     let content_type = HeaderValue::from_static(P::FRAMING.content_type());
@@ -402,7 +404,8 @@ impl<F: Fn(&Call) -> Vec<u8> + Send + Sync> Endpoint for Document<F> {
     }
 }
 
-/// Returns a response with a JSON document.
+/// Creates a response whose body is a JSON document.
+#[must_use]
 pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Body::full(body));
     *response.status_mut() = status;

@@ -18,9 +18,7 @@ mod upload;
 
 pub use cors::Cors;
 pub(crate) use endpoint::AgentEndpoint;
-#[cfg(feature = "resumable")]
-pub(crate) use endpoint::stream;
-pub use endpoint::{Call, Endpoint, RouteKind, json};
+pub use endpoint::{Call, Endpoint, RouteKind, json, stream};
 pub use site::{Mount, MountError, Site};
 
 use std::any::TypeId;

@@ -149,8 +149,12 @@ impl Site<'_> {
 
     /// Adds a route that several mounts have together, and that is there only on a router with resumable
     /// replies.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`shared_route`](Self::shared_route).
     #[cfg(feature = "resumable")]
-    pub(crate) fn resumable_route<E: Endpoint + 'static>(
+    pub fn resumable_route<E: Endpoint + 'static>(
         &mut self,
         method: Method,
         path: &str,

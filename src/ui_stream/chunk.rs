@@ -1,7 +1,7 @@
 //! The chunks of a stream.
 
 use crate::json::{Json, Members};
-use crate::protocol::typed::payloads;
+use crate::payloads;
 
 payloads! {
     {}

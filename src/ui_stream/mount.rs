@@ -7,13 +7,8 @@ use http::{Method, Response, StatusCode};
 
 use super::UiStream;
 use crate::agent::{Agent, Body};
-use crate::json::Members;
-use crate::json::wire::raw_object;
+use crate::json::{Json, Members};
 use crate::protocol::{Protocol as _, Refusal, Tool};
-#[cfg(feature = "resumable")]
-use crate::replies::unavailable;
-#[cfg(feature = "resumable")]
-use crate::router::stream;
 use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site};
 
 /// Mounts an agent for pages on the AI SDK, at `POST /api/chat`, which is where `useChat` posts.
@@ -89,7 +84,7 @@ impl Mount {
     /// learn of them here.
     #[must_use]
     pub fn tool(mut self, tool: Tool<'static>) -> Self {
-        let offered = raw_object(|offered| {
+        let offered = Json::object(|offered| {
             offered
                 .str("description", &tool.description)
                 .opt_raw("parameters", tool.parameters.as_ref());
@@ -133,7 +128,7 @@ fn no_content() -> Response<Body> {
 
 /// `GET {api}/{chat}/stream`, below the path of the requests: a page that has `resume` set asks whether there is a
 /// reply to resume, each time it is loaded.
-struct Resume(#[cfg_attr(not(feature = "resumable"), expect(dead_code))] String);
+struct Resume(String);
 
 #[async_trait]
 impl Endpoint for Resume {
@@ -144,10 +139,10 @@ impl Endpoint for Resume {
             // Also a reply that has ended: nobody knows whether its last bytes arrived.
             if let Some(id) = replies.latest(chat).await {
                 // From the first event: the page replaces what it has of this message.
-                return stream::<UiStream>(replies.tail::<UiStream>(id, 0));
+                return router::stream::<UiStream>(replies.tail::<UiStream>(id, 0));
             }
         }
-        let _ = call;
+        let _ = (call, &self.0);
         no_content()
     }
 
@@ -174,7 +169,7 @@ impl Endpoint for Stop {
         let chat = call.param("chat").unwrap_or_default();
         match replies.cancel_latest(chat).await {
             Ok(()) => no_content(),
-            Err(error) => self.refuse(&unavailable(error)),
+            Err(error) => self.refuse(&error.into()),
         }
     }
 

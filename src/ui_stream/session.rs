@@ -11,7 +11,6 @@ use super::chunk::{
 };
 use super::data::PREFIX;
 use super::{ChatRequest, Data, Ending, Event, Output, Settings};
-use crate::json::wire::raw_object;
 use crate::json::{Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
     Block, BlockSession, Blocks, Chart, ChartKind, Citation, Conversation as _, Env, Failure,
@@ -90,7 +89,7 @@ fn settled(request: &ChatRequest) -> Option<Event> {
             unknown,
         }));
     }
-    let answer = raw_object(|answer| {
+    let answer = Json::object(|answer| {
         answer.bool("approved", true);
     });
     let call = ToolInputAvailable::new(tool_call_id, QUESTION, Json::default());
@@ -229,7 +228,7 @@ impl Blocks for Reply {
     /// Writes the usage by the names of the SDK, as metadata, which the page merges: the last one
     /// counts.
     fn usage(&mut self, usage: &Usage, to: &mut To<'_>) {
-        let metadata = raw_object(|metadata| {
+        let metadata = Json::object(|metadata| {
             // Numbers always write.
             let _ = metadata.object("usage", |figures| {
                 figures
@@ -283,7 +282,7 @@ impl Blocks for Reply {
             return Ok(());
         }
         self.interrupt(to);
-        let input = raw_object(|input| question.write_to(input));
+        let input = Json::object(|input| question.write_to(input));
         let call = ToolInputAvailable::new(self.env.new_id("call"), QUESTION, input).dynamic();
         let request = ToolApprovalRequest {
             approval_id: question.id.clone(),
@@ -388,7 +387,7 @@ impl Reply {
 fn data(name: &str, write: impl FnOnce(&mut ObjectWriter<'_>)) -> Data {
     Data {
         kind: format!("{PREFIX}{name}"),
-        data: raw_object(write),
+        data: Json::object(write),
         ..Data::default()
     }
 }

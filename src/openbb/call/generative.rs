@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::json::{Json, Members, Wire};
 use crate::openbb::event::{ChartParams, no_axes};
-use crate::protocol::{ChartKind, SendError, rows_of};
+use crate::protocol::{ChartKind, SendError, Table};
 
 /// A call that adds a note, a table, a chart or HTML to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -65,7 +65,8 @@ impl AddGenerativeWidget {
         name: impl Into<String>,
         rows: &T,
     ) -> Result<Self, SendError> {
-        Ok(Self::of("table", name, rows_of(rows)?))
+        let table = Table::new(name, rows)?;
+        Ok(Self::of("table", table.name, table.rows))
     }
 
     /// Creates a line, bar or scatter chart of rows.
@@ -79,7 +80,7 @@ impl AddGenerativeWidget {
         kind: &ChartKind,
         rows: &T,
     ) -> Result<Self, SendError> {
-        let rows = rows_of(rows)?;
+        let rows = Table::new("", rows)?.rows;
         let params = ChartParams::new(kind, &rows)?;
         // Pie and donut have no `xKey`, which this function requires: there is no such widget.
         if params.x_key.is_empty() {

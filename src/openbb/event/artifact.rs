@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::ChartParams;
 use crate::json::{Json, Members, Wire};
 use crate::openbb::result::QueryDataSource;
-use crate::protocol::{ChartKind, Env, SendError, rows_of};
+use crate::protocol::{ChartKind, Env, SendError, Table};
 
 /// The type of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
@@ -105,7 +105,7 @@ impl Artifact {
     ///
     /// If the rows are not an array of objects.
     pub fn table<T: Serialize + ?Sized>(rows: &T) -> Result<Self, SendError> {
-        let rows = rows_of(rows)?;
+        let rows = Table::new("", rows)?.rows;
         let description = "A table of data".to_owned();
         let mut table = Self::of(ArtifactType::Table, String::new(), description, Some(rows));
         table.name = default_name(&table);
@@ -119,7 +119,7 @@ impl Artifact {
     ///
     /// If the rows are not an array of objects, or a member that the chart draws is not a number.
     pub fn chart<T: Serialize + ?Sized>(kind: &ChartKind, rows: &T) -> Result<Self, SendError> {
-        let rows = rows_of(rows)?;
+        let rows = Table::new("", rows)?.rows;
         let params = ChartParams::new(kind, &rows)?;
         let name = format!("{} chart", params.chart_type.as_str());
         let description = format!("A {name} of data");

@@ -9,8 +9,7 @@ use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallResult, Item, Outcome};
 use crate::openbb::{FunctionCall, base64};
 use crate::protocol::{
-    self, Attachment, AttachmentContent, Conversation, Document, HistoryItem, LONGEST_NAME, Tool,
-    ToolResult,
+    self, Attachment, AttachmentContent, Conversation, Document, HistoryItem, Tool, ToolResult,
 };
 
 /// The function that runs a tool of an MCP server.
@@ -291,6 +290,9 @@ impl Calls {
         results.into_iter()
     }
 }
+
+/// The length in characters up to which the name of a call is copied; providers allow 64.
+const LONGEST_NAME: usize = 256;
 
 /// Returns the name of the called function: borrowed from the message, else copied from the call
 /// and truncated. The name is cloned for every outcome, so a long owned one would multiply memory.
