@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
-use crate::protocol::consent::{Asked, Asking, Checked, Consent, Exchange, minute};
+use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{Answer, Conversation as _, Env, HistoryItem, Protocol, Purpose, Role, User};
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
@@ -189,7 +189,7 @@ impl<P: Protocol> Request<P> {
     /// ```
     #[must_use]
     pub fn answer(&self) -> Option<&Answer> {
-        let answer = self.0.answer.get_or_init(|| Some(self.check()?.answer));
+        let answer = self.0.answer.get_or_init(|| Some(self.check()?.0));
         answer.as_ref()
     }
 
@@ -199,13 +199,10 @@ impl<P: Protocol> Request<P> {
         let _ = self.0.answer.set(Some(answer));
     }
 
-    /// Checks the user's answer, which uses its question up in this process.
-    pub(crate) fn check(&self) -> Option<Checked> {
+    /// Checks the user's answer, which uses its question up in this process. Returns both.
+    pub(crate) fn check(&self) -> Option<(Answer, Option<Asked>)> {
         if let Some(answer) = self.0.message.dialog_answer() {
-            return Some(Checked {
-                answer,
-                spent: None,
-            });
+            return Some((answer, None));
         }
         // A chore of the client repeats the user's words, and asks for something else.
         if self.0.message.purpose() != Purpose::Answer {

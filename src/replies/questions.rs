@@ -43,17 +43,21 @@ impl Replies {
                 }
             }));
         }
-        let Some(mut checked) = request.check() else {
+        let Some((mut answer, spent)) = request.check() else {
             return;
         };
-        if let Some(asked) = checked.spent {
-            match self.spend(asked, env).await {
-                Ok(()) => {}
-                Err(StoreError::Exists) => checked.void(Verdict::Used),
-                Err(_) => checked.void(Verdict::Unchecked),
+        if let Some(asked) = spent {
+            let void = match self.spend(asked, env).await {
+                Ok(()) => None,
+                Err(StoreError::Exists) => Some(Verdict::Used),
+                Err(_) => Some(Verdict::Unchecked),
+            };
+            if let Some(verdict) = void {
+                answer.verdict = verdict;
+                answer.remark = None;
             }
         }
-        request.set_answer(checked.answer);
+        request.set_answer(answer);
     }
 
     /// Uses up a question.

@@ -143,12 +143,13 @@ impl Consent {
         Ok(question.line(&text, key))
     }
 
-    /// Reads the answer to a question, and uses the question up. `None` if there is neither.
+    /// Reads the answer to a question, and uses the question up. Returns both; `None` if there is
+    /// no answer.
     pub(crate) fn check<'a, T>(
         &self,
         exchange: Exchange<'a, impl Fn() -> PlaceId, impl Fn() -> T>,
         minute: u64,
-    ) -> Option<Checked>
+    ) -> Option<(Answer, Option<Asked>)>
     where
         T: Iterator<Item = &'a str>,
     {
@@ -158,8 +159,12 @@ impl Consent {
         let Some(parsed) = parsed else {
             // A code that answers no question: the client has changed or lost its text.
             let has_code = matches!(&typed, Typed::Yes { code } if code.len() == proof::DIGITS);
-            return has_code
-                .then(|| Checked::of_void(String::new(), again(exchange.asked, Verdict::NoProof)));
+            return has_code.then(|| {
+                (
+                    Answer::new("", again(exchange.asked, Verdict::NoProof)),
+                    None,
+                )
+            });
         };
         let place = (exchange.place)();
         let keys = [self.0.key.as_ref(), self.0.common.get()];
@@ -175,9 +180,9 @@ impl Consent {
                 Typed::Other => Verdict::Other,
                 _ => again(exchange.asked, Verdict::NoProof),
             };
-            return Some(Checked::of_void(claimed, verdict));
+            return Some((Answer::new(claimed, verdict), None));
         };
-        let void = |verdict| Some(Checked::of_void(id(&found), verdict));
+        let void = |verdict| Some((Answer::new(id(&found), verdict), None));
         let (verdict, code, remark) = match typed {
             Typed::Other => return void(Verdict::Other),
             Typed::Yes { code } => (Verdict::Accepted, Some(code), None),
@@ -211,10 +216,7 @@ impl Consent {
         }
         let mut answer = Answer::new(id(&found), verdict);
         answer.remark = remark;
-        Some(Checked {
-            answer,
-            spent: Some(asked),
-        })
+        Some((answer, Some(asked)))
     }
 }
 
@@ -273,30 +275,6 @@ pub(crate) struct Exchange<'a, P, E> {
 /// Returns the minutes since the Unix epoch.
 pub(crate) fn minute(env: &Env) -> u64 {
     env.unix_time() / 60
-}
-
-/// An answer that was checked.
-pub(crate) struct Checked {
-    pub(crate) answer: Answer,
-    /// The question that it has used up.
-    #[cfg_attr(not(feature = "resumable"), expect(dead_code))]
-    pub(crate) spent: Option<Asked>,
-}
-
-impl Checked {
-    fn of_void(id: String, verdict: Verdict) -> Self {
-        Self {
-            answer: Answer::new(id, verdict),
-            spent: None,
-        }
-    }
-
-    /// Changes the verdict to one for which the answer does not count.
-    #[cfg(feature = "resumable")]
-    pub(crate) fn void(&mut self, verdict: Verdict) {
-        self.answer.verdict = verdict;
-        self.answer.remark = None;
-    }
 }
 
 /// Returns `verdict`, or that the client changes texts if the question was asked again for the same reason.
