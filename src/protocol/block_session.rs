@@ -63,7 +63,6 @@ impl<E: 'static> Document<E> for Infallible {
 /// them before a question, before calls and at the end; it checks calls; it ends a reply once; and it collects a
 /// [`Document`] where there is no stream. A part that the protocol says nothing about is written as Markdown, or
 /// not at all.
-#[allow(unused_variables, reason = "the defaults write nothing")]
 pub trait Blocks: Sized + Send + 'static {
     /// As in [`Protocol`](super::Protocol).
     type Output: Send + 'static;
@@ -88,16 +87,22 @@ pub trait Blocks: Sized + Send + 'static {
     fn write(&self, event: &Self::Event, out: &mut Vec<u8>);
 
     /// Writes the beginning of the stream.
-    fn begin(&mut self, to: &mut Writer<'_, Self>) {}
+    fn begin(&mut self, to: &mut Writer<'_, Self>) {
+        let _ = to;
+    }
 
     /// Writes the beginning of a block.
-    fn open(&mut self, block: Block, to: &mut Writer<'_, Self>) {}
+    fn open(&mut self, block: Block, to: &mut Writer<'_, Self>) {
+        let _ = (block, to);
+    }
 
     /// Returns a piece of the block that is open. As long as the block is open, two pieces differ in their text only.
     fn piece(&self, block: Block, text: String) -> Self::Event;
 
     /// Writes the end of a block.
-    fn close(&mut self, block: Block, to: &mut Writer<'_, Self>) {}
+    fn close(&mut self, block: Block, to: &mut Writer<'_, Self>) {
+        let _ = (block, to);
+    }
 
     /// Writes an event of an agent of this protocol.
     ///
@@ -121,7 +126,9 @@ pub trait Blocks: Sized + Send + 'static {
     }
 
     /// Writes a step of the work. Nothing by default.
-    fn status(&mut self, status: &Status, to: &mut Writer<'_, Self>) {}
+    fn status(&mut self, status: &Status, to: &mut Writer<'_, Self>) {
+        let _ = (status, to);
+    }
 
     /// Writes a tool that the agent ran. A step of the work by default.
     ///
@@ -134,7 +141,9 @@ pub trait Blocks: Sized + Send + 'static {
     }
 
     /// Records the tokens so far. Nothing by default.
-    fn usage(&mut self, usage: &Usage, to: &mut Writer<'_, Self>) {}
+    fn usage(&mut self, usage: &Usage, to: &mut Writer<'_, Self>) {
+        let _ = (usage, to);
+    }
 
     /// Writes a source. By default all sources are buffered for [`sources`](Self::sources).
     fn cite(&mut self, citation: &Citation, to: &mut Writer<'_, Self>) {
@@ -214,11 +223,14 @@ pub trait Blocks: Sized + Send + 'static {
     fn fail(&mut self, failure: &Failure<'_>, to: &mut Writer<'_, Self>);
 
     /// Writes the last bytes of every stream, also of one that failed. Nothing by default.
-    fn trail(&mut self, to: &mut Writer<'_, Self>) {}
+    fn trail(&mut self, to: &mut Writer<'_, Self>) {
+        let _ = to;
+    }
 
     /// Writes what shows after a while of silence that the stream is alive. What the
     /// [framing](Framing::keep_alive) of the protocol has for it by default: a comment, or nothing.
     fn keep_alive(&self, framing: Framing, has_begun: bool, out: &mut Vec<u8>) {
+        let _ = has_begun;
         out.extend_from_slice(framing.keep_alive());
     }
 
