@@ -52,7 +52,7 @@ impl FrameEvent for Event {
     const TRUNCATED: &'static str = "the stream ended without `done`";
 
     fn read(data: &str) -> Result<Option<Self>, EventError> {
-        Ok(Some(Self::from_json(data.to_owned())?))
+        Ok(Some(Self::from_json(data)?))
     }
 
     fn write_data(&self, out: &mut Vec<u8>) {

@@ -145,8 +145,8 @@ impl Lines {
 }
 
 /// An answer without a stream is one line, with all pieces.
-impl AnswerDocument<Event> for Event {
-    fn push(&mut self, event: &Event) -> Result<(), SendError> {
+impl AnswerDocument<Self> for Event {
+    fn push(&mut self, event: &Self) -> Result<(), SendError> {
         self.check(event.to_json().len())?;
         let mut message = mem::take(&mut self.message);
         message.role.clone_from(&event.message.role);
