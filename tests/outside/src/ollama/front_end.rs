@@ -6,7 +6,7 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Protocol as _, ToolCall, Usage};
 use copilot_wire::router::Mount;
-use copilot_wire_kit::check::{Exam, Judge, Level, Recorded, Rule, Stream};
+use copilot_wire_kit::check::{Exam, Judge, Recorded, Rule, Stream, rules};
 use copilot_wire_kit::{
     Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
 };
@@ -129,29 +129,20 @@ impl FrontEnd for OllamaClient {
     }
 }
 
-static DONE: Rule = Rule::new(
-    Level::Error,
-    "ollama/done",
-    "the last line has `done`, or is an error, and no other line has",
-    "the JavaScript client throws at a stream without it, and stops reading there",
-    "write one line with `done: true` behind everything else",
-);
-
-static MESSAGE: Rule = Rule::new(
-    Level::Error,
-    "ollama/message",
-    "every line but an error has `model`, `created_at` and a `message` with `role` and `content`",
-    "the Python client raises an error for a line without a message",
-    "write all of them in every line",
-);
-
-static WHOLE: Rule = Rule::new(
-    Level::Error,
-    "ollama/whole",
-    "with `stream: false` the answer is one object with all members of a line, and `done`",
-    "clients read the answer from it",
-    "write one object, with all pieces of the answer",
-);
+rules! {
+    DONE = Error "ollama/done",
+        "the last line has `done`, or is an error, and no other line has",
+        "the JavaScript client throws at a stream without it, and stops reading there",
+        "write one line with `done: true` behind everything else";
+    MESSAGE = Error "ollama/message",
+        "every line but an error has `model`, `created_at` and a `message` with `role` and `content`",
+        "the Python client raises an error for a line without a message",
+        "write all of them in every line";
+    WHOLE = Error "ollama/whole",
+        "with `stream: false` the answer is one object with all members of a line, and `done`",
+        "clients read the answer from it",
+        "write one object, with all pieces of the answer";
+}
 
 /// The members of every line that are text.
 const MEMBERS: [&str; 4] = ["/model", "/created_at", "/message/role", "/message/content"];
@@ -165,7 +156,7 @@ impl Toolkit for Ollama {
         &[],
     );
 
-    const RULES: &'static [&'static [&'static Rule]] = &[&[&DONE, &MESSAGE, &WHOLE]];
+    const RULES: &'static [&'static [&'static Rule]] = &[RULES];
 
     type FrontEnd = OllamaClient;
 
