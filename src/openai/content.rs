@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::wire::raw_object;
 use crate::json::{Json, JsonError, Reader, ValueWriter, Wire};
 use crate::protocol::{self, ContentPart};
 
@@ -20,7 +19,7 @@ impl Part {
     /// Creates a text.
     #[must_use]
     pub fn new(text: &str) -> Self {
-        Self(raw_object(|part| {
+        Self(Json::object(|part| {
             part.str("type", "text").str("text", text);
         }))
     }
@@ -28,10 +27,10 @@ impl Part {
     /// Creates an image from its URL, which may be a `data:` URL.
     #[must_use]
     pub fn image(url: &str) -> Self {
-        let image = raw_object(|image| {
+        let image = Json::object(|image| {
             image.str("url", url);
         });
-        Self(raw_object(|part| {
+        Self(Json::object(|part| {
             part.str("type", "image_url").raw("image_url", &image);
         }))
     }
