@@ -78,11 +78,10 @@ impl fmt::Display for Effect {
                     Err(message) => write!(f, "failed: {}", OneLine(message)),
                 }
             }
-            Self::Usage(usage) => write!(
-                f,
-                "usage: {} in, {} out",
-                usage.input_tokens, usage.output_tokens
-            ),
+            Self::Usage(usage) => {
+                let (input, output) = (usage.input_tokens, usage.output_tokens);
+                write!(f, "usage: {input} in, {output} out")
+            }
             Self::Citation(citation) => {
                 write!(f, "citation: {}", OneLine(&citation.title))?;
                 match &citation.url {
@@ -109,10 +108,6 @@ impl fmt::Display for Effect {
 }
 
 fn rows(f: &mut fmt::Formatter<'_>, word: &str, table: &Table) -> fmt::Result {
-    write!(
-        f,
-        "{word}: {} {}",
-        OneLine(&table.name),
-        OneLine(table.rows.text())
-    )
+    let (name, rows) = (OneLine(&table.name), OneLine(table.rows.text()));
+    write!(f, "{word}: {name} {rows}")
 }

@@ -270,16 +270,12 @@ fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
         ])
     });
     let conversation = P::conversation_id(&request, &parts.headers);
+    let conversation = conversation.map(|id| id.into_owned());
+    let prompt = request.prompt().map(|text| text.into_owned());
     Ok(Node::object([
         ("protocol", P::NAME.into()),
-        (
-            "conversation",
-            conversation.map(|id| id.into_owned()).into(),
-        ),
-        (
-            "prompt",
-            request.prompt().map(|text| text.into_owned()).into(),
-        ),
+        ("conversation", conversation.into()),
+        ("prompt", prompt.into()),
         ("messages", Node::list(messages)),
         ("documents", Node::list(documents)),
         ("tools", Node::list(tools)),

@@ -2,12 +2,13 @@
 
 use crate::Summary;
 use copilot_wire::ag_ui::Event;
+use copilot_wire::json::Json;
 
 /// Describes an event in a line.
 pub(super) fn describe(event: &Event) -> Summary {
-    let pair = |one: &str, two: &str| format!("{one} {two}");
+    let two = |kind: &'static str, one: &str, two: &str| Summary::new(kind, format!("{one} {two}"));
     match event {
-        Event::RunStarted(run) => Summary::new("run", pair(&run.thread_id, &run.run_id)),
+        Event::RunStarted(run) => two("run", &run.thread_id, &run.run_id),
         Event::RunFinished(end) => {
             let waits = end.interrupts().iter().map(|interrupt| &*interrupt.id);
             Summary::new("finish", waits.collect::<Vec<_>>().join(" ")).last()
@@ -21,38 +22,32 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::TextMessageChunk(piece) => {
             Summary::new("text", piece.delta.as_deref().unwrap_or_default())
         }
-        Event::ToolCallStart(call) => {
-            Summary::new("call", pair(&call.tool_call_id, &call.tool_call_name))
-        }
+        Event::ToolCallStart(call) => two("call", &call.tool_call_id, &call.tool_call_name),
         Event::ToolCallArgs(piece) => Summary::new("arguments", &piece.delta),
         Event::ToolCallEnd(end) => Summary::new("call end", &end.tool_call_id),
         Event::ToolCallChunk(piece) => {
             let name = piece.tool_call_name.as_deref().unwrap_or_default();
             let delta = piece.delta.as_deref().unwrap_or_default();
-            Summary::new("call", pair(name, delta))
+            two("call", name, delta)
         }
         Event::ToolCallResult(result) => {
-            Summary::new("result", pair(&result.tool_call_id, &result.content.text()))
+            two("result", &result.tool_call_id, &result.content.text())
         }
         Event::StateSnapshot(state) => Summary::new("state", state.snapshot.text()),
-        Event::StateDelta(changes) => {
-            let operations = changes.delta.iter().map(|operation| operation.text());
-            Summary::new("state change", operations.collect::<Vec<_>>().join(" "))
-        }
+        Event::StateDelta(changes) => Summary::new("state change", texts(&changes.delta)),
         Event::MessagesSnapshot(snapshot) => {
             Summary::new("messages", snapshot.messages.len().to_string())
         }
-        Event::ActivitySnapshot(activity) => Summary::new(
-            "activity",
-            pair(&activity.activity_type, activity.content.text()),
-        ),
-        Event::ActivityDelta(changes) => {
-            let operations = changes.patch.iter().map(|operation| operation.text());
-            let text = operations.collect::<Vec<_>>().join(" ");
-            Summary::new("activity change", pair(&changes.activity_type, &text))
+        Event::ActivitySnapshot(activity) => {
+            two("activity", &activity.activity_type, activity.content.text())
         }
+        Event::ActivityDelta(changes) => two(
+            "activity change",
+            &changes.activity_type,
+            &texts(&changes.patch),
+        ),
         Event::Raw(raw) => Summary::new("raw", raw.event.text()),
-        Event::Custom(custom) => Summary::new("custom", pair(&custom.name, custom.value.text())),
+        Event::Custom(custom) => two("custom", &custom.name, custom.value.text()),
         Event::ReasoningStart(start) => Summary::new("reasoning start", &start.message_id),
         Event::ReasoningMessageStart(start) => Summary::new("message", &start.message_id),
         Event::ReasoningMessageContent(piece) => Summary::new("reasoning", &piece.delta),
@@ -62,9 +57,7 @@ pub(super) fn describe(event: &Event) -> Summary {
         }
         Event::ReasoningEnd(end) => Summary::new("reasoning end", &end.message_id),
         // Nobody but its provider can read it.
-        Event::ReasoningEncryptedValue(value) => {
-            Summary::new("encrypted", pair(&value.subtype, &value.entity_id))
-        }
+        Event::ReasoningEncryptedValue(value) => two("encrypted", &value.subtype, &value.entity_id),
         Event::SubagentStarted(agent) => Summary::new("subagent", &agent.name),
         Event::SubagentFinished(agent) => Summary::new("subagent end", &agent.subagent_run_id),
         Event::SubagentError(agent) => Summary::new("subagent failed", &agent.message),
@@ -72,4 +65,12 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::Unknown(json) => Summary::new("unknown", json.text()),
         _ => Summary::new("other", ""),
     }
+}
+
+fn texts(operations: &[Json]) -> String {
+    operations
+        .iter()
+        .map(Json::text)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -26,11 +26,8 @@ pub(super) fn describe(event: &Event) -> Summary {
             let reason = delta.delta.stop_reason.as_ref();
             let reason = reason.map_or("alive", |reason| reason.as_str());
             let (input, output) = (delta.usage.input_tokens, delta.usage.output_tokens);
-            let tokens = input.map_or_else(
-                || format!("{output} tokens"),
-                |input| format!("{input} + {output} tokens"),
-            );
-            Summary::new("message", format!("{reason} ({tokens})"))
+            let input = input.map(|input| format!("{input} + ")).unwrap_or_default();
+            Summary::new("message", format!("{reason} ({input}{output} tokens)"))
         }
         Event::MessageStop => Summary::new("stop", "").last(),
         Event::Ping => Summary::new("ping", ""),

@@ -29,10 +29,8 @@ impl Keys for TestKeys {
     }
 
     fn document(&self, seeds: &[Vec<u8>]) -> Bytes {
-        let signers: Vec<_> = seeds
-            .iter()
-            .map(|seed| RequestSigner::from_seed(seed))
-            .collect();
+        let signers = seeds.iter().map(|seed| RequestSigner::from_seed(seed));
+        let signers: Vec<_> = signers.collect();
         RequestSigner::key_document(signers.iter().map(|signer| (signer, true)))
     }
 }

@@ -27,17 +27,13 @@ pub(super) fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
             ("time", session.date_time().into()),
         ])
     });
+    let editor = format!("{:?}", context.editor()).to_lowercase();
+    let references = Node::list(context.references().map(reference));
     Node::object([
         ("agent", request.agent.as_deref().into()),
         ("web", context.is_web().into()),
-        (
-            "editor",
-            format!("{:?}", context.editor()).to_lowercase().into(),
-        ),
-        (
-            "references",
-            Node::list(context.references().map(reference)),
-        ),
+        ("editor", editor.into()),
+        ("references", references),
         ("withheld", Node::list(withheld)),
         ("memory", Node::list(request.memory().map(reference))),
         ("answers", Node::list(answers)),

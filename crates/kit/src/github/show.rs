@@ -8,12 +8,8 @@ pub(super) fn describe(event: &Event) -> Summary {
     let output = match event {
         Event::Output(output) => output,
         Event::Confirmation(question) => {
-            let text = format!(
-                "{}: {}  {}",
-                question.title,
-                question.message,
-                question.confirmation.text()
-            );
+            let data = question.confirmation.text();
+            let text = format!("{}: {}  {data}", question.title, question.message);
             return Summary::new("question", text);
         }
         Event::Finish => return Summary::new("finish", "stop"),
@@ -53,9 +49,6 @@ fn reference(reference: &Reference) -> String {
 }
 
 fn error(error: &CopilotError) -> String {
-    let kind = error.kind.as_str();
-    format!(
-        "{kind} {} {}: {}",
-        error.code, error.identifier, error.message
-    )
+    let (kind, code) = (error.kind.as_str(), &error.code);
+    format!("{kind} {code} {}: {}", error.identifier, error.message)
 }

@@ -98,26 +98,18 @@ fn forged(
         posing.remove(pair.identifier());
     }
     for (name, value) in &good() {
-        if !posing.contains_key(name) {
-            posing.insert(name, value.clone());
-        }
+        posing.entry(name).or_insert_with(|| value.clone());
     }
     // Only white space differs: an endpoint that serializes the body again before verifying would
     // not notice.
     let tampered = Bytes::from([sample, b" ".as_slice()].concat());
+    let empty = with(HeaderPair::signature, "");
+    let none = with(HeaderPair::signature, "bm90IGEgc2lnbmF0dXJl");
+    let unknown = stranger.sign(sample);
     vec![
-        (
-            "a signature that is empty",
-            request(sample, with(HeaderPair::signature, "")),
-        ),
-        (
-            "a signature that is none",
-            request(sample, with(HeaderPair::signature, "bm90IGEgc2lnbmF0dXJl")),
-        ),
-        (
-            "a key that is unknown",
-            request(sample, stranger.sign(sample)),
-        ),
+        ("a signature that is empty", request(sample, empty)),
+        ("a signature that is none", request(sample, none)),
+        ("a key that is unknown", request(sample, unknown)),
         ("another key under the known name", request(sample, posing)),
         ("a body that was changed", request(&tampered, good())),
     ]

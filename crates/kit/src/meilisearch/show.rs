@@ -39,11 +39,8 @@ pub(super) fn describe(event: &Event) -> Summary {
 fn search(progress: &Progress) -> String {
     match progress.search() {
         Ok(search) => {
-            let mut text = format!(
-                "{} for {:?}",
-                search.index_uid,
-                search.q.unwrap_or_default()
-            );
+            let query = search.q.unwrap_or_default();
+            let mut text = format!("{} for {query:?}", search.index_uid);
             if let Some(filter) = search.filter.filter(|filter| !filter.is_empty()) {
                 text.push_str(&format!(" where {filter}"));
             }

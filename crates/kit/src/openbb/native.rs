@@ -29,6 +29,7 @@ pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
     let files = files.chain(request.uploaded_files.iter().map(|file| &file.name));
     let skills = request.skills_catalog.iter().map(|skill| &skill.slug);
     let skills = skills.chain(request.selected_skills.iter().map(|skill| &skill.slug));
+    let screen = request.workspace_state.as_ref().map(on_screen);
     Node::object([
         ("era", format!("{:?}", Era::from_request(request)).into()),
         ("delegation", delegation.into()),
@@ -39,10 +40,7 @@ pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
         ("servers", Node::list(request.tools.iter().map(server))),
         ("calls", Node::list(calls)),
         ("state", request.extra_state().into()),
-        (
-            "screen",
-            request.workspace_state.as_ref().map(on_screen).into(),
-        ),
+        ("screen", screen.into()),
         ("model", request.model.as_str().into()),
         ("timezone", request.timezone.as_str().into()),
         ("urls", Node::list(request.urls.iter().map(|url| &**url))),
@@ -75,18 +73,15 @@ fn show_widget(widget: &Widget) -> Node {
 
 fn options(request: &QueryRequest) -> Node {
     let options = request.workspace_options.iter();
-    Node::list(
-        options
-            .flat_map(|options| options.iter())
-            .map(|(id, value)| {
-                let value = match &value {
-                    OptionValue::Text(text) => text,
-                    OptionValue::On => "on",
-                    _ => "off",
-                };
-                Node::object([("id", id.into()), ("value", value.into())])
-            }),
-    )
+    let options = options.flat_map(|options| options.iter());
+    Node::list(options.map(|(id, value)| {
+        let value = match &value {
+            OptionValue::Text(text) => text,
+            OptionValue::On => "on",
+            _ => "off",
+        };
+        Node::object([("id", id.into()), ("value", value.into())])
+    }))
 }
 
 /// Describes the server of a tool. The token is reported as present, never printed.
@@ -101,16 +96,12 @@ fn server(tool: &Tool) -> Node {
 
 fn on_screen(state: &WorkspaceState) -> Node {
     let dashboard = state.current_dashboard_info.as_ref();
+    let tab = dashboard.map(|info| info.current_tab_id.as_str());
+    let agents = state.agents.iter().map(|agent| &agent.name);
     Node::object([
         ("page", state.current_page_context.as_str().into()),
         ("dashboard", dashboard.map(|info| info.name.as_str()).into()),
-        (
-            "tab",
-            dashboard.map(|info| info.current_tab_id.as_str()).into(),
-        ),
-        (
-            "agents",
-            texts(state.agents.iter().map(|agent| &agent.name)),
-        ),
+        ("tab", tab.into()),
+        ("agents", texts(agents)),
     ])
 }

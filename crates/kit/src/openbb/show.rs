@@ -36,9 +36,8 @@ pub(super) fn describe(event: &Event) -> Summary {
             Summary::new("suggestions", prompts.join(" | "))
         }
         Output::TokenUsage(usage) => {
-            let total = usage
-                .total
-                .map_or_else(|| "?".to_owned(), |total| total.to_string());
+            let total = usage.total.map(|total| total.to_string());
+            let total = total.as_deref().unwrap_or("?");
             Summary::new("usage", format!("{total} tokens"))
         }
         Output::ConversationSummary(summary) => Summary::new("summary", &*summary.content),

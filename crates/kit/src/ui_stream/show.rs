@@ -5,6 +5,7 @@ use copilot_wire::ui_stream::Event;
 
 /// Describes an event in a line.
 pub(super) fn describe(event: &Event) -> Summary {
+    let two = |kind: &'static str, one: &str, two: &str| Summary::new(kind, format!("{one} {two}"));
     match event {
         Event::Start(start) => Summary::new("start", start.message_id.as_deref().unwrap_or("")),
         Event::StartStep(_) => Summary::new("step", ""),
@@ -22,11 +23,9 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::File(file) => {
             // A `data:` URL is the whole file.
             let place = file.url.split(',').next().unwrap_or_default();
-            Summary::new("file", format!("{} {place}", file.media_type))
+            two("file", &file.media_type, place)
         }
-        Event::ToolInputStart(call) => {
-            Summary::new("call", format!("{} {}", call.tool_call_id, call.tool_name))
-        }
+        Event::ToolInputStart(call) => two("call", &call.tool_call_id, &call.tool_name),
         Event::ToolInputDelta(piece) => Summary::new("input", &piece.input_text_delta),
         Event::ToolInputAvailable(call) => {
             let (id, name) = (&call.tool_call_id, &call.tool_name);
@@ -36,18 +35,17 @@ pub(super) fn describe(event: &Event) -> Summary {
             let (id, name) = (&call.tool_call_id, &call.tool_name);
             Summary::new("call failed", format!("{id} {name}: {}", call.error_text))
         }
-        Event::ToolOutputAvailable(output) => Summary::new(
-            "output",
-            format!("{} {}", output.tool_call_id, output.output.text()),
-        ),
-        Event::ToolOutputError(output) => Summary::new(
-            "call failed",
-            format!("{}: {}", output.tool_call_id, output.error_text),
-        ),
-        Event::ToolApprovalRequest(request) => Summary::new(
-            "approval",
-            format!("{} for {}", request.approval_id, request.tool_call_id),
-        ),
+        Event::ToolOutputAvailable(output) => {
+            two("output", &output.tool_call_id, output.output.text())
+        }
+        Event::ToolOutputError(output) => {
+            let id = format!("{}:", output.tool_call_id);
+            two("call failed", &id, &output.error_text)
+        }
+        Event::ToolApprovalRequest(request) => {
+            let id = format!("{} for", request.approval_id);
+            two("approval", &id, &request.tool_call_id)
+        }
         Event::ToolOutputDenied(output) => Summary::new("denied", &output.tool_call_id),
         Event::MessageMetadata(chunk) => Summary::new("metadata", chunk.metadata.text()),
         Event::FinishStep(_) => Summary::new("step end", ""),
