@@ -74,6 +74,17 @@ pub enum Next {
     Broken(&'static str),
 }
 
+impl Next {
+    /// Returns the calls, none if it is another action.
+    #[must_use]
+    pub fn calls(&self) -> &[ToolCall] {
+        match self {
+            Self::Calls(calls) => calls,
+            _ => &[],
+        }
+    }
+}
+
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -167,10 +167,7 @@ impl<F: FrontEnd> Harness<F> {
         answers: impl IntoIterator<Item = Answer>,
     ) -> Result<Transcript<F::Protocol>, HarnessError> {
         let answers: Vec<_> = answers.into_iter().collect();
-        let calls = match &self.next {
-            Next::Calls(calls) => calls.len(),
-            _ => 0,
-        };
+        let calls = self.next.calls().len();
         if calls == 0 || calls != answers.len() {
             let answers = answers.len();
             return Err(HarnessError::Calls { calls, answers });
@@ -186,10 +183,7 @@ impl<F: FrontEnd> Harness<F> {
     /// [`HarnessError::NoAnswer`] when it cannot; [`HarnessError::Calls`] without calls;
     /// [`HarnessError::Refused`].
     pub async fn answer_itself(&mut self) -> Result<Transcript<F::Protocol>, HarnessError> {
-        let calls = match &self.next {
-            Next::Calls(calls) => calls.as_slice(),
-            _ => &[],
-        };
+        let calls = self.next.calls();
         let answer = |call| {
             let own = self.front.own_answer(call);
             own.ok_or_else(|| HarnessError::NoAnswer(call.name.clone()))

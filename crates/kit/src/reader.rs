@@ -34,20 +34,16 @@ impl Summary {
 
     /// Marks the event as the last one of its stream.
     #[must_use]
-    pub fn last(self) -> Self {
-        Self {
-            is_last: true,
-            ..self
-        }
+    pub fn last(mut self) -> Self {
+        self.is_last = true;
+        self
     }
 
     /// Marks the event as a failure that ends the answer.
     #[must_use]
-    pub fn failed(self) -> Self {
-        Self {
-            failure: Some("the answer failed"),
-            ..self
-        }
+    pub fn failed(mut self) -> Self {
+        self.failure = Some("the answer failed");
+        self
     }
 }
 

@@ -69,10 +69,7 @@ impl<P: Protocol> Transcript<P> {
     /// Returns the calls that the front end has to make.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
-        match &self.next {
-            Next::Calls(calls) => calls,
-            _ => &[],
-        }
+        self.next.calls()
     }
 
     /// Returns the question to the user.
@@ -122,23 +119,18 @@ impl<P: Protocol> Transcript<P> {
         // What the front end does next is decided at the end of the turn, so these lines have its
         // time.
         let mut end = |line: String| lines.push((self.took, line));
-        match &self.next {
-            Next::Calls(calls) => {
-                for call in calls {
-                    let (name, arguments) = (OneLine(&call.name), call.arguments.text());
-                    end(format!("call: {name} {}", OneLine(arguments)));
-                }
-            }
-            Next::Question(asked) => {
-                let words =
-                    [&asked.id, &asked.title, &asked.message].map(|word| OneLine(word).to_string());
-                end(format!("question: {}", words.join(" ").trim_end()));
-            }
-            Next::Nothing | Next::Broken(_) => {}
+        for call in self.calls() {
+            let (name, arguments) = (OneLine(&call.name), call.arguments.text());
+            end(format!("call: {name} {}", OneLine(arguments)));
         }
-        self.faults
-            .iter()
-            .for_each(|fault| end(format!("fault: {}", OneLine(fault))));
+        if let Some(asked) = self.question() {
+            let words = [&asked.id, &asked.title, &asked.message];
+            let words = words.map(|word| OneLine(word).to_string()).join(" ");
+            end(format!("question: {}", words.trim_end()));
+        }
+        for fault in &self.faults {
+            end(format!("fault: {}", OneLine(fault)));
+        }
         lines
     }
 }

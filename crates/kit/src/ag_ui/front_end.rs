@@ -119,25 +119,17 @@ impl App {
     fn ran(&mut self, result: &ToolCallResult) -> Option<Effect> {
         // The agent ran this one itself, so the app must not.
         self.calls.retain(|id| *id != result.tool_call_id);
-        let mut message = Message::tool(
-            &*result.message_id,
-            &*result.tool_call_id,
-            result.content.text(),
-        );
+        let (id, call) = (&*result.message_id, &*result.tool_call_id);
+        let mut message = Message::tool(id, call, result.content.text());
         // Kept in the history, so that the agent learns in the next request that the tool failed.
-        message.metadata = result
-            .metadata
-            .as_ref()
-            .map(Wire::to_raw)
-            .unwrap_or_default();
+        let metadata = result.metadata.as_ref().map(Wire::to_raw);
+        message.metadata = metadata.unwrap_or_default();
         let failed = message.is_failure();
         self.input.messages.push(message);
         let call = self.call(&result.tool_call_id);
         let call = call.and_then(|call| vocabulary(call));
-        let (name, arguments) = match &call {
-            Some(call) => (&*call.name, call.arguments.clone()),
-            None => ("", Json::default()),
-        };
+        let call = call.map(|call| (call.name, call.arguments));
+        let (name, arguments) = call.unwrap_or_default();
         let text = result.content.text().into_owned();
         let run = match (failed, Json::parse(text.clone())) {
             (true, _) => ToolRun::failed(name, &arguments, text),
@@ -208,20 +200,15 @@ impl FrontEnd for App {
         // Verified as it is on the wire: the rules are those of the client, on its own types.
         event.write(&mut frame);
         let json = frame.strip_prefix(b"data: ").unwrap_or_default();
-        if let Err(fault) = self
-            .verify
-            .take(&serde_json::from_slice(json).unwrap_or_default())
-        {
+        let json = serde_json::from_slice(json).unwrap_or_default();
+        if let Err(fault) = self.verify.take(&json) {
             self.breaks(fault.effect());
             return Vec::new();
         }
         match event {
             Event::TextMessageStart(start) => {
-                self.add(
-                    &start.message_id,
-                    start.role.as_deref().unwrap_or("assistant"),
-                    "",
-                );
+                let role = start.role.as_deref().unwrap_or("assistant");
+                self.add(&start.message_id, role, "");
             }
             Event::TextMessageContent(piece) => {
                 self.add(&piece.message_id, "assistant", &piece.delta);
@@ -302,10 +289,8 @@ impl FrontEnd for App {
             return Next::Question(confirmation(interrupt));
         }
         if !calls.is_empty() {
-            let made = calls
-                .iter()
-                .filter_map(|id| self.call(id).and_then(|call| vocabulary(call)));
-            let made = made.collect();
+            let made = calls.iter();
+            let made = made.filter_map(|id| vocabulary(self.call(id)?)).collect();
             self.calls = calls;
             return Next::Calls(made);
         }
@@ -333,13 +318,12 @@ impl FrontEnd for App {
         if self.interrupts.is_empty() {
             return self.prompt(typed_answer(question, accepted));
         }
-        let answers = mem::take(&mut self.interrupts)
-            .into_iter()
-            .map(|interrupt| {
-                let data = interrupt.metadata.get("data");
-                let payload = serde_json::json!({ "accepted": accepted, "data": data });
-                ResumeEntry::new(interrupt.id, Json::encode(&payload).unwrap_or_default())
-            });
+        let answers = mem::take(&mut self.interrupts).into_iter();
+        let answers = answers.map(|interrupt| {
+            let data = interrupt.metadata.get("data");
+            let payload = serde_json::json!({ "accepted": accepted, "data": data });
+            ResumeEntry::new(interrupt.id, Json::encode(&payload).unwrap_or_default())
+        });
         self.input.resume = answers.collect();
     }
 }
@@ -355,11 +339,11 @@ fn vocabulary(call: &ToolCall) -> Option<protocol::ToolCall> {
 fn confirmation(interrupt: &Interrupt) -> Confirmation {
     let part = |name: &str| text(&interrupt.metadata, name);
     let message = part("message").or_else(|| interrupt.message.clone());
-    Confirmation::new(
-        &*interrupt.id,
+    let (title, message) = (
         part("title").unwrap_or_default(),
         message.unwrap_or_default(),
-    )
+    );
+    Confirmation::new(&*interrupt.id, title, message)
 }
 
 /// Returns what an app with components for the activities of the shared vocabulary shows.

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
@@ -88,13 +88,17 @@ struct State {
     waker: Option<Waker>,
 }
 
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Sleep {
     fn new(duration: Duration) -> Self {
         let state = Arc::<Mutex<State>>::default();
         let shared = Arc::clone(&state);
         let end = Instant::now() + duration;
         let timer = move || loop {
-            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = lock(&shared);
             // `park_timeout` may return early, so the time decides and not the fact of having woken
             // up.
             let left = end.saturating_duration_since(Instant::now());
@@ -113,21 +117,12 @@ impl Sleep {
             std::thread::park_timeout(left);
         };
         let thread = std::thread::Builder::new().name("check-timer".to_owned());
-        match thread.spawn(timer) {
-            Ok(handle) => Self {
-                state,
-                thread: Some(handle.thread().clone()),
-            },
-            // If no thread can be started, the timer is ready at once: a check then ends early rather
-            // than never.
-            Err(_) => Self {
-                state: Arc::new(Mutex::new(State {
-                    over: true,
-                    waker: None,
-                })),
-                thread: None,
-            },
-        }
+        let handle = thread.spawn(timer).ok();
+        // If no thread can be started, the timer is ready at once: a check then ends early rather
+        // than never.
+        lock(&state).over |= handle.is_none();
+        let thread = handle.map(|handle| handle.thread().clone());
+        Self { state, thread }
     }
 }
 
@@ -135,7 +130,7 @@ impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if state.over {
             return Poll::Ready(());
         }
@@ -147,7 +142,7 @@ impl Future for Sleep {
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         state.over = true;
         // The thread outlives this for a moment: it must not wake a task that no longer waits.
         state.waker = None;

@@ -33,12 +33,11 @@ impl CopilotChat {
         request.thread_id = Some(CONVERSATION.into());
         request.agent = Some(agent.into());
         // The platform sends zeros for parameters that are not set.
-        let zeros = ["top_p", "temperature", "max_tokens"];
-        let zeros = zeros.into_iter().map(|name| (name, "0"));
+        let zeros = ["top_p", "temperature", "max_tokens"].map(|name| (name, "0"));
         let nulls = ["stop", "copilot_skills"].map(|name| (name, "null"));
-        for (name, value) in zeros.chain(nulls) {
-            let value = Json::parse(value).unwrap_or_default();
-            request.unknown.push(name, value);
+        for (name, value) in zeros.into_iter().chain(nulls) {
+            let value = Json::parse(value);
+            request.unknown.push(name, value.unwrap_or_default());
         }
         Self::continuing(request)
     }

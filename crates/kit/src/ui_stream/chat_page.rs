@@ -143,14 +143,20 @@ impl ChatPage {
     fn tool(&mut self, id: &str) -> Option<&mut UiPart> {
         let parts = self.message().parts.iter();
         // From the end: a provider may use an id again in a later step.
-        let found = parts
-            .rev()
-            .position(|part| part.tool_call_id.as_deref() == Some(id));
+        let mut parts = parts.rev();
+        let found = parts.position(|part| part.tool_call_id.as_deref() == Some(id));
         let Some(back) = found else {
             self.breaks("a chunk of a tool call that there is none of");
             return None;
         };
         self.message().parts.iter_mut().rev().nth(back)
+    }
+
+    /// Sets the state of a tool call.
+    fn turns(&mut self, id: &str, state: &str) {
+        if let Some(part) = self.tool(id) {
+            part.state = Some(state.into());
+        }
     }
 
     fn called(&mut self, call: &ToolInputAvailable) {
@@ -164,11 +170,9 @@ impl ChatPage {
         part.state = Some("input-available".into());
         part.input = Some(call.input.clone());
         part.provider_executed = call.provider_executed;
-        let parts = &mut self.message().parts;
-        let started = parts
-            .iter_mut()
-            .find(|part| part.tool_call_id.as_deref() == Some(&*call.tool_call_id));
-        match started {
+        let id = Some(&*call.tool_call_id);
+        let mut parts = self.message().parts.iter_mut();
+        match parts.find(|part| part.tool_call_id.as_deref() == id) {
             // Streamed arguments have a part already, which the whole call replaces at its place.
             Some(started) => *started = part,
             None => self.put(part),
@@ -330,19 +334,15 @@ impl FrontEnd for ChatPage {
                 call.provider_executed = start.provider_executed;
                 call.dynamic = start.dynamic;
                 self.called(&call);
-                if let Some(part) = self.tool(&start.tool_call_id) {
-                    part.state = Some("input-streaming".into());
-                }
+                self.turns(id, "input-streaming");
             }
             Event::ToolInputDelta(piece) => drop(self.tool(&piece.tool_call_id)),
             Event::ToolInputAvailable(call) => self.called(call),
             Event::ToolOutputAvailable(output) => {
-                let outcome = Ok(output.output.clone());
-                return self.ended(&output.tool_call_id, outcome);
+                return self.ended(&output.tool_call_id, Ok(output.output.clone()));
             }
             Event::ToolOutputError(output) => {
-                let outcome = Err(output.error_text.clone());
-                return self.ended(&output.tool_call_id, outcome);
+                return self.ended(&output.tool_call_id, Err(output.error_text.clone()));
             }
             Event::ToolApprovalRequest(request) => {
                 if let Some(part) = self.tool(&request.tool_call_id) {
@@ -351,11 +351,7 @@ impl FrontEnd for ChatPage {
                     approval.id.clone_from(&request.approval_id);
                 }
             }
-            Event::ToolOutputDenied(output) => {
-                if let Some(part) = self.tool(&output.tool_call_id) {
-                    part.state = Some("output-denied".into());
-                }
-            }
+            Event::ToolOutputDenied(output) => self.turns(&output.tool_call_id, "output-denied"),
             Event::MessageMetadata(chunk) => {
                 self.message().metadata = Some(chunk.metadata.clone());
                 return vec![metadata(&chunk.metadata)];
@@ -481,16 +477,13 @@ fn metadata(metadata: &Json) -> Effect {
     let Some(figures) = metadata.get("usage") else {
         return Effect::other("metadata", metadata.clone());
     };
-    let figure = |name: &str| figures.get(name).and_then(|figure| figure.as_u64());
-    let usage = Usage::new(
-        figure("inputTokens").unwrap_or_default(),
-        figure("outputTokens").unwrap_or_default(),
-    );
-    Effect::Usage(
-        usage
-            .cached_input_tokens(figure("cachedInputTokens").unwrap_or_default())
-            .reasoning_tokens(figure("reasoningTokens").unwrap_or_default()),
-    )
+    let figure = |name: &str| {
+        let figure = figures.get(name).and_then(|figure| figure.as_u64());
+        figure.unwrap_or_default()
+    };
+    let usage = Usage::new(figure("inputTokens"), figure("outputTokens"));
+    let usage = usage.cached_input_tokens(figure("cachedInputTokens"));
+    Effect::Usage(usage.reasoning_tokens(figure("reasoningTokens")))
 }
 
 /// Returns what a page with components for the data of the shared vocabulary shows.
