@@ -142,10 +142,9 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
     *request.method_mut() = http::Method::POST;
     // A path of ASCII segments always parses.
     *request.uri_mut() = path.parse().unwrap_or_default();
-    request.headers_mut().insert(
-        http::header::CONTENT_TYPE,
-        http::HeaderValue::from_static("application/json"),
-    );
+    let json = http::HeaderValue::from_static("application/json");
+    let headers = request.headers_mut();
+    headers.insert(http::header::CONTENT_TYPE, json);
     request
 }
 

@@ -502,11 +502,8 @@ impl Pair<'_> {
         self.one.seal(&id, ReplyEnd::Done).await?;
         self.holds(&id, 2, ReplyEnd::Done).await?;
         (self.sleep)(Duration::from_secs(3)).await;
-        fails(
-            "`read` of an expired log",
-            self.other.read(&id, 0).await,
-            gone,
-        )?;
+        let late = self.other.read(&id, 0).await;
+        fails("`read` of an expired log", late, gone)?;
         let latest = self.other.latest(&conversation).await?;
         same("the latest reply", &latest, &None)?;
         let late = put(self.one, &id, 2..3).await;
@@ -519,11 +516,8 @@ impl Pair<'_> {
         self.one.create(&id, &meta).await?;
         put(self.one, &id, 0..1).await?;
         (self.sleep)(Duration::from_secs(3)).await;
-        fails(
-            "`read` of an outlived log",
-            self.other.read(&id, 0).await,
-            gone,
-        )?;
+        let late = self.other.read(&id, 0).await;
+        fails("`read` of an outlived log", late, gone)?;
         let late = put(self.one, &id, 1..2).await;
         fails("`append` to an outlived log", late, gone)
     }

@@ -339,11 +339,8 @@ fn vocabulary(call: &ToolCall) -> Option<protocol::ToolCall> {
 fn confirmation(interrupt: &Interrupt) -> Confirmation {
     let part = |name: &str| text(&interrupt.metadata, name);
     let message = part("message").or_else(|| interrupt.message.clone());
-    let (title, message) = (
-        part("title").unwrap_or_default(),
-        message.unwrap_or_default(),
-    );
-    Confirmation::new(&*interrupt.id, title, message)
+    let title = part("title").unwrap_or_default();
+    Confirmation::new(&*interrupt.id, title, message.unwrap_or_default())
 }
 
 /// Returns what an app with components for the activities of the shared vocabulary shows.

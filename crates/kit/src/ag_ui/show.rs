@@ -41,11 +41,10 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::ActivitySnapshot(activity) => {
             two("activity", &activity.activity_type, activity.content.text())
         }
-        Event::ActivityDelta(changes) => two(
-            "activity change",
-            &changes.activity_type,
-            &texts(&changes.patch),
-        ),
+        Event::ActivityDelta(changes) => {
+            let patch = texts(&changes.patch);
+            two("activity change", &changes.activity_type, &patch)
+        }
         Event::Raw(raw) => Summary::new("raw", raw.event.text()),
         Event::Custom(custom) => two("custom", &custom.name, custom.value.text()),
         Event::ReasoningStart(start) => Summary::new("reasoning start", &start.message_id),
@@ -68,9 +67,6 @@ pub(super) fn describe(event: &Event) -> Summary {
 }
 
 fn texts(operations: &[Json]) -> String {
-    operations
-        .iter()
-        .map(Json::text)
-        .collect::<Vec<_>>()
-        .join(" ")
+    let texts: Vec<_> = operations.iter().map(Json::text).collect();
+    texts.join(" ")
 }

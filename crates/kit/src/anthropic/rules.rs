@@ -9,7 +9,8 @@ use super::front_end::AnthropicClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd as _, Toolkit as _};
-use copilot_wire::anthropic::Anthropic;
+use copilot_wire::anthropic::{Anthropic, Event};
+use copilot_wire::protocol::FrameEvent as _;
 
 rules! {
     REQUEST = Error "anthropic/request",
@@ -155,7 +156,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         }
         let data = &block.json();
         let kind = text(data, "/type");
-        let known = EVENTS.contains(&kind);
+        let known = Event::members(kind).is_some();
         judge.expect(&EVENT, known, at, block.raw);
         if !known {
             continue;
@@ -203,18 +204,6 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         judge.expect(&BLOCK_STOP, blocks.open.is_none() || failed, at, &end);
     }
 }
-
-/// The types of events.
-const EVENTS: [&str; 8] = [
-    "message_start",
-    "content_block_start",
-    "content_block_delta",
-    "content_block_stop",
-    "message_delta",
-    "message_stop",
-    "ping",
-    "error",
-];
 
 const REASONS: [&str; 7] = [
     "end_turn",

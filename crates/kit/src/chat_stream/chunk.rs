@@ -143,9 +143,8 @@ fn choices(
             let empty = calls.as_array().is_some_and(Vec::is_empty);
             judge.expect(&EMPTY_TOOL_CALLS, !empty, at, block.raw);
         }
-        let reason = choice
-            .get("finish_reason")
-            .filter(|reason| !reason.is_null());
+        let reason = choice.get("finish_reason");
+        let reason = reason.filter(|reason| !reason.is_null());
         // Recorded with its first chunk, so that a choice that never ends is found at the end of
         // the stream.
         let was_finished = finished.entry(index).or_default();

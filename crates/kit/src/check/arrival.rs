@@ -17,7 +17,7 @@ pub(super) struct Arrival<'a> {
     endpoint: &'a dyn Endpoint,
     /// A timer until the first byte is late, and then until [`AT_ONCE`] has passed since it.
     timer: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
-    arrived: Arrived,
+    pub(super) arrived: Arrived,
 }
 
 /// The timing of a body, at its end.
@@ -63,9 +63,5 @@ impl<'a> Arrival<'a> {
             self.arrived.spread |= rang;
         }
         self.arrived.pieces += 1;
-    }
-
-    pub(super) fn end(self) -> Arrived {
-        self.arrived
     }
 }

@@ -73,9 +73,8 @@ pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
 
 /// Returns the first line without its end, and the rest.
 fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
-    let at = bytes
-        .iter()
-        .position(|byte| matches!(byte, b'\r' | b'\n'))?;
+    let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
+    let at = bytes.iter().position(is_end)?;
     let (line, end) = bytes.split_at(at);
     let rest = end
         .strip_prefix(b"\r\n")

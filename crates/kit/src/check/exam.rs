@@ -7,13 +7,10 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::blocks::Block;
-use super::endpoint::Endpoint;
 use super::exchange::{Asker, Exchange};
 use super::judge::Judge;
-use super::progress::Progress;
 use super::rule::Rule;
 use crate::kit::Kit;
 use crate::signer::Signer;
@@ -46,15 +43,14 @@ impl Recorded {
     #[must_use]
     pub fn list(rule: &'static Rule, list: &str) -> Vec<Self> {
         #[derive(Deserialize)]
-        struct Entry<'a> {
+        struct Entry {
             name: String,
-            #[serde(borrow)]
-            body: &'a RawValue,
+            body: Value,
         }
-        let entries: Vec<Entry<'_>> = serde_json::from_str(list).unwrap_or_default();
+        let entries: Vec<Entry> = serde_json::from_str(list).unwrap_or_default();
         let entries = entries.into_iter();
         entries
-            .map(|entry| Self::new(Some(rule), &entry.name, entry.body.get().to_owned()))
+            .map(|entry| Self::new(Some(rule), &entry.name, entry.body.to_string()))
             .collect()
     }
 
@@ -123,29 +119,14 @@ pub(super) struct Settings {
 pub struct Exam<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) judge: &'a mut Judge,
-    settings: &'a Settings,
-    kit: Kit,
+    pub(super) settings: &'a Settings,
+    pub(super) kit: Kit,
 }
 
 impl<'a> Exam<'a> {
-    pub(super) fn new(
-        endpoint: &'a dyn Endpoint,
-        settings: &'a Settings,
-        kit: Kit,
-        judge: &'a mut Judge,
-        progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
-    ) -> Self {
-        Self {
-            asker: Asker::new(endpoint, progress),
-            judge,
-            settings,
-            kit,
-        }
-    }
-
     /// Increases the expected number of requests.
     pub fn plan(&mut self, requests: usize) {
-        self.asker.plan(requests);
+        self.asker.planned += requests;
     }
 
     /// Returns the collector of findings.
@@ -170,11 +151,6 @@ impl<'a> Exam<'a> {
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
         signer.filter(|_| self.signs())
-    }
-
-    /// Returns the kit of the protocol.
-    pub(super) fn kit(&self) -> Kit {
-        self.kit
     }
 
     /// Returns `true` if the front end signs its requests.

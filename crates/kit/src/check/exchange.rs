@@ -130,7 +130,7 @@ pub(super) struct Asker<'a> {
     /// The number of requests sent.
     sent: usize,
     /// The expected number of requests.
-    planned: usize,
+    pub(super) planned: usize,
 }
 
 impl<'a> Asker<'a> {
@@ -144,11 +144,6 @@ impl<'a> Asker<'a> {
             sent: 0,
             planned: 0,
         }
-    }
-
-    /// Increases the expected number of requests.
-    pub(super) fn plan(&mut self, requests: usize) {
-        self.planned += requests;
     }
 
     /// Reports the current request.
@@ -222,7 +217,7 @@ impl<'a> Asker<'a> {
             name: name.to_owned(),
             head,
             late,
-            arrival: arrival.end(),
+            arrival: arrival.arrived,
             body,
             end,
         })

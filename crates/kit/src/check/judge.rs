@@ -28,7 +28,8 @@ pub struct Judge {
     pub(super) paced: bool,
     /// The address range of the recorded stream.
     stream: Range<usize>,
-    skipped: Vec<String>,
+    /// The names of the requests that were not sent.
+    pub(super) skipped: Vec<String>,
 }
 
 impl Judge {
@@ -36,11 +37,6 @@ impl Judge {
     pub(super) fn reads(&mut self, stream: &[u8]) {
         let start = stream.as_ptr().addr();
         self.stream = start..start + stream.len();
-    }
-
-    /// Records a request that was not sent.
-    pub(super) fn skip(&mut self, request: &str) {
-        self.skipped.push(request.to_owned());
     }
 
     /// Removes the findings of `rule`: it is satisfied after all.
@@ -65,10 +61,8 @@ impl Judge {
         // Rules pass slices of the recorded stream, so the address gives the offset without a
         // parameter in every rule. Bytes that a rule made itself lie elsewhere and get none.
         let place = bytes.as_ptr().addr();
-        let offset = self
-            .stream
-            .contains(&place)
-            .then(|| place - self.stream.start);
+        let is_part = self.stream.contains(&place);
+        let offset = is_part.then(|| place - self.stream.start);
         // The first excerpt stays: later ones of the same rule only add their request.
         let finding = entry.get_or_insert_with(|| Finding {
             rule: *rule,

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::endpoint::Endpoint;
 use super::exam::Exam;
+use super::exchange::Asker;
 use super::http::REQUESTS;
 use super::judge::Judge;
 use super::progress::Progress;
@@ -48,8 +49,12 @@ impl<'a> Check<'a> {
     /// Dropping the future closes the stream that is being read. Earlier findings stay.
     pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
         let Target { kit, settings } = &self.target;
-        let judge = &mut self.judge;
-        let mut exam = Exam::new(self.endpoint, settings, *kit, judge, &progress);
+        let mut exam = Exam {
+            asker: Asker::new(self.endpoint, &progress),
+            judge: &mut self.judge,
+            settings,
+            kit: *kit,
+        };
         exam.plan(REQUESTS);
         (kit.check)(&mut exam).await;
     }

@@ -74,10 +74,8 @@ rules! {
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(OpenAiClient::PATH);
-    let requests = Recorded::list(
-        &REQUEST,
-        include_str!("../../fixtures/openai/requests.json"),
-    );
+    let requests = include_str!("../../fixtures/openai/requests.json");
+    let requests = Recorded::list(&REQUEST, requests);
     // One more request: a list instead of an object.
     exam.plan(requests.len() + 1);
     let list = OpenAi::models(path);
@@ -182,10 +180,8 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
             judge.expect(&TOOL_CALL, right, at, block.raw);
             let Some(index) = index else { continue };
             // Indices must not go back: a fragment of an earlier call after a later one has begun.
-            let latest = calls
-                .keys()
-                .next_back()
-                .is_none_or(|latest| *latest <= index);
+            let latest = calls.keys().next_back();
+            let latest = latest.is_none_or(|latest| *latest <= index);
             judge.expect(&ONE_CALL, latest, at, block.raw);
             let call = calls.entry(index).or_default();
             call.name += text(fragment, "/function/name");

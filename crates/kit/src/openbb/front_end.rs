@@ -297,9 +297,8 @@ fn context(artifact: &Artifact) -> ContextEntry {
     format.data_type = "object".into();
     format.parse_as = artifact.kind.as_str().into();
     format.chart_params = artifact.chart_params.as_ref().map(Wire::to_raw);
-    format
-        .query_data_source
-        .clone_from(&artifact.query_data_source);
+    let source = &artifact.query_data_source;
+    format.query_data_source.clone_from(source);
     // As JSON in a string: a text comes back in quotes.
     let content = artifact.content.as_ref().map_or("null", Json::text);
     let data = serde_json::json!({ "items": [{ "content": content, "data_format": format }] });

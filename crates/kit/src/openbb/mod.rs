@@ -24,7 +24,7 @@ mod show;
 pub use front_end::Workspace;
 
 use http::header::ORIGIN;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 
 use crate::check::Rule;
 use crate::{Answer, BoxError, Sample, Setup, Toolkit, in_modules};
@@ -67,13 +67,11 @@ impl Toolkit for OpenBb {
     }
 
     fn headers() -> HeaderMap {
-        HeaderMap::from_iter([
-            (ORIGIN, HeaderValue::from_static(cors::WORKSPACE)),
-            (
-                HeaderName::from_static("x-trace-id"),
-                HeaderValue::from_static("7d1c3f52-6f0f-4b7e-9a55-0d8f2f6f7a11"),
-            ),
-        ])
+        let trace = "7d1c3f52-6f0f-4b7e-9a55-0d8f2f6f7a11";
+        let mut headers = HeaderMap::new();
+        headers.insert(ORIGIN, HeaderValue::from_static(cors::WORKSPACE));
+        headers.insert("x-trace-id", HeaderValue::from_static(trace));
+        headers
     }
 }
 
@@ -94,11 +92,10 @@ fn dashboard(mut request: QueryRequest, setup: &Setup<'_>) -> Workspace {
         return Workspace::continuing(request);
     }
     request.widgets = None;
-    let front = Workspace::continuing(request);
-    widgets
-        .into_iter()
-        .fold(front, |front, (tier, widget, data)| {
-            let none = || Answer::failed("there is no data for this widget");
-            front.widget(tier, widget, data.unwrap_or_else(none))
-        })
+    let mut front = Workspace::continuing(request);
+    for (tier, widget, data) in widgets {
+        let none = || Answer::failed("there is no data for this widget");
+        front = front.widget(tier, widget, data.unwrap_or_else(none));
+    }
+    front
 }

@@ -10,10 +10,8 @@ const LARGE: usize = 9 * 1024 * 1024;
 pub(super) fn all() -> Vec<Recorded> {
     let (today, others) = (Some(&REQUEST), Some(&OTHER_REQUEST));
     // A user's text in the form of a call is text: the agent did not write it.
-    let mut all = Recorded::list(
-        &REQUEST,
-        include_str!("../../fixtures/openbb/requests.json"),
-    );
+    let own = include_str!("../../fixtures/openbb/requests.json");
+    let mut all = Recorded::list(&REQUEST, own);
     // A widget with a parameter twice, as a faulty backend describes it.
     let odd = include_str!("../../fixtures/openbb/requests_of_others.json");
     all.extend(Recorded::list(&OTHER_REQUEST, odd));
