@@ -44,10 +44,7 @@ rules! {
 }
 
 /// The body of a feedback request.
-const THUMB: &[u8] = include_bytes!(concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/fixtures/openbb/feedback_request.json"
-));
+const THUMB: &[u8] = include_bytes!("../../fixtures/openbb/feedback_request.json");
 
 /// The features that are switches and have no control.
 const SWITCHES: [&str; 9] = [

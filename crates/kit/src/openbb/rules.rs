@@ -220,9 +220,9 @@ fn is_drawable(artifact: &Value) -> bool {
         "line" | "bar" | "scatter" => {
             is_text(&"/chart_params/xKey") && elements(artifact, "/chart_params/yKey").len() > 0
         }
-        "pie" | "donut" => ["/chart_params/angleKey", "/chart_params/calloutLabelKey"]
-            .iter()
-            .all(is_text),
+        "pie" | "donut" => {
+            is_text(&"/chart_params/angleKey") && is_text(&"/chart_params/calloutLabelKey")
+        }
         _ => false,
     }
 }
