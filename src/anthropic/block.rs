@@ -51,28 +51,20 @@ pub struct TextBlock {
 /// A thinking block.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(fixed(type = "thinking"), null_is_absent)]
+#[wire(
+    fixed(type = "thinking"),
+    null_is_absent,
+    new = "Creates a thinking block."
+)]
 pub struct ThinkingBlock {
     /// The reasoning.
-    #[wire(always, content)]
+    #[wire(always, content, new)]
     pub thinking: String,
     /// The opaque text by which the server recognizes the block.
-    #[wire(always, content)]
+    #[wire(always, content, new)]
     pub signature: String,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-impl ThinkingBlock {
-    /// Creates a thinking block.
-    #[must_use]
-    pub fn new(thinking: impl Into<String>, signature: impl Into<String>) -> Self {
-        Self {
-            thinking: thinking.into(),
-            signature: signature.into(),
-            unknown: Members::new(),
-        }
-    }
 }
 
 /// A call of a tool.

@@ -12,13 +12,13 @@ use crate::protocol::{Failure, Refusal};
 /// contain keys.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates an error of a class.")]
 pub struct ErrorObject {
     /// The class, such as `invalid_request_error` or `overloaded_error`.
-    #[wire(name = "type", always, cut)]
+    #[wire(name = "type", always, cut, new)]
     pub kind: String,
     /// The message for the user.
-    #[wire(always, secret)]
+    #[wire(always, secret, new)]
     pub message: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -33,16 +33,6 @@ impl ErrorObject {
     /// The code of a request that continues or creates a thread. The tool runners of both official clients then
     /// send the whole conversation.
     pub(super) const NO_THREADS: &'static str = "thread_unsupported_request";
-
-    /// Creates an error of a class.
-    #[must_use]
-    pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            message: message.into(),
-            unknown: Members::new(),
-        }
-    }
 
     /// Returns `true` if the error says that the conversation is too long for the model, see
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).

@@ -150,29 +150,19 @@ fn add(one: (usize, usize), other: (usize, usize)) -> (usize, usize) {
 /// A message of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates a message.")]
 pub struct MessageParam {
     /// The role: `user`, `assistant` or `system`.
-    #[wire(always)]
+    #[wire(always, new)]
     pub role: String,
     /// The content.
-    #[wire(always)]
+    #[wire(always, new)]
     pub content: Content,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl MessageParam {
-    /// Creates a message.
-    #[must_use]
-    pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
-        Self {
-            role: role.into(),
-            content: content.into(),
-            unknown: Members::new(),
-        }
-    }
-
     /// Creates a message of the user.
     #[must_use]
     pub fn user(content: impl Into<Content>) -> Self {
@@ -198,40 +188,28 @@ impl MessageParam {
 /// A tool that a request offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(
+    null_is_absent,
+    new = "Creates a tool of the client, without a schema."
+)]
 pub struct Tool {
     /// The type: absent or `custom` for a tool of the client, any other for one of the server.
     #[wire(name = "type")]
     pub kind: Option<String>,
     /// The name.
-    #[wire(always)]
+    #[wire(always, new)]
     pub name: String,
     /// The description.
+    #[wire(new)]
     pub description: Option<String>,
     /// The JSON schema of its arguments.
+    #[wire(set = "Sets the JSON schema of the arguments.")]
     pub input_schema: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl Tool {
-    /// Creates a tool of the client, without a schema.
-    #[must_use]
-    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            description: Some(description.into()),
-            ..Self::default()
-        }
-    }
-
-    /// Sets the JSON schema of the arguments.
-    #[must_use]
-    pub fn input_schema(mut self, schema: Json) -> Self {
-        self.input_schema = Some(schema);
-        self
-    }
-
     /// Returns `true` if the client runs the tool.
     #[must_use]
     pub fn is_custom(&self) -> bool {

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use http::Response;
 
 use crate::agent::Body;
-use crate::protocol::{Env, Protocol};
+use crate::protocol::{Env, Protocol, Refusal};
 use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog, cards, unknown_model};
@@ -25,6 +25,18 @@ pub use wrapping::{is_wrapping, split_reminder};
 
 /// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.
 pub(crate) const NO_ANSWER: &str = "There is no answer.";
+
+/// Returns the class of a refusal on OpenAI's own servers. Clients choose their exception by the status.
+#[allow(dead_code, reason = "for the protocols of OpenAI")]
+pub(crate) fn class(refusal: &Refusal) -> &'static str {
+    match refusal.status().as_u16() {
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    }
+}
 
 /// A protocol whose requests name a model.
 pub trait Dialect: Protocol {

@@ -79,15 +79,16 @@ impl From<Usage> for ChatCompletionChunk {
 /// An addition to one choice.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates an addition to a choice.")]
 pub struct Choice {
     /// The index of the choice. Choices may be interleaved.
-    #[wire(always)]
+    #[wire(always, new)]
     pub index: u32,
     /// The piece of the message that this chunk adds.
-    #[wire(always)]
+    #[wire(always, new)]
     pub delta: Delta,
     /// The log probabilities of its tokens.
+    #[wire(set = "Sets the log probabilities of the tokens.")]
     pub logprobs: Option<Logprobs>,
     /// The reason why the choice ended, in its last chunk. An empty text, which some servers send
     /// instead of `null`, is read as `None`.
@@ -98,27 +99,10 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Creates an addition to a choice.
-    #[must_use]
-    pub fn new(index: u32, delta: Delta) -> Self {
-        Self {
-            index,
-            delta,
-            ..Self::default()
-        }
-    }
-
     /// Sets the finish reason of the choice.
     #[must_use]
     pub fn finish(mut self, reason: FinishReason) -> Self {
         self.finish_reason = Some(reason);
-        self
-    }
-
-    /// Sets the log probabilities of the tokens.
-    #[must_use]
-    pub fn logprobs(mut self, logprobs: Logprobs) -> Self {
-        self.logprobs = Some(logprobs);
         self
     }
 }

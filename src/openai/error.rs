@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::json::wire::{name, object};
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
+use crate::models::class;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: `{"error":{...}}`.
@@ -77,18 +78,10 @@ impl ErrorObject {
     }
 
     pub(super) fn refusal(refusal: &Refusal) -> Self {
-        let kind = match refusal.status().as_u16() {
-            401 => "authentication_error",
-            403 => "permission_error",
-            429 => "rate_limit_error",
-            // The classes of OpenAI's own servers; clients choose their exception by the status.
-            500.. => "server_error",
-            _ => "invalid_request_error",
-        };
         let path = refusal.path();
         Self {
             message: refusal.to_string(),
-            kind: Some(kind.into()),
+            kind: Some(class(refusal).into()),
             param: (!path.is_empty()).then(|| path.to_owned()),
             code: Some(refusal.kind().to_owned()),
             unknown: Members::new(),

@@ -17,21 +17,12 @@ pub struct Tool {
     pub unknown: Members,
 }
 
-impl Tool {
-    /// Creates a tool that is a function.
-    #[must_use]
-    pub fn function(function: Function) -> Self {
-        Self {
-            kind: ToolKind::Function,
-            function: Some(function),
-            unknown: Members::new(),
-        }
-    }
-}
-
 impl From<Function> for Tool {
     fn from(function: Function) -> Self {
-        Self::function(function)
+        Self {
+            function: Some(function),
+            ..Self::default()
+        }
     }
 }
 
@@ -47,18 +38,10 @@ pub struct Function {
     #[wire(new)]
     pub description: Option<String>,
     /// The JSON schema of its arguments.
+    #[wire(set = "Sets the JSON schema of the arguments.")]
     pub parameters: Option<Json>,
     /// Set if the arguments must match the schema exactly.
     pub strict: Option<bool>,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-impl Function {
-    /// Sets the JSON schema of the arguments.
-    #[must_use]
-    pub fn parameters(mut self, schema: Json) -> Self {
-        self.parameters = Some(schema);
-        self
-    }
 }

@@ -1,11 +1,9 @@
 //! Contents of messages and outputs of calls: a text or parts.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::json::{Json, List, Members, Wire};
 use crate::protocol;
-use crate::protocol::redacted::Size;
 
 /// The content of a message, or the output of a call. The type is [`protocol::Content`].
 pub type Content = protocol::Content<ContentPart>;
@@ -21,8 +19,10 @@ pub struct ContentPart {
     #[wire(name = "type", always)]
     pub kind: String,
     /// The text, if the part has one.
+    #[wire(content)]
     pub text: Option<String>,
     /// The refusal, if the part is one.
+    #[wire(content)]
     pub refusal: Option<String>,
     /// The citations of an `output_text`.
     pub annotations: Option<List<Annotation>>,
@@ -78,18 +78,6 @@ impl ContentPart {
 impl protocol::ContentPart for ContentPart {
     fn said(&self) -> Option<Cow<'_, str>> {
         Self::said(self).map(Cow::Borrowed)
-    }
-}
-
-/// Prints only the lengths of texts.
-impl fmt::Debug for ContentPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ContentPart")
-            .field("kind", &self.kind)
-            .field("said", &self.said().map(Size::of))
-            .field("annotations", &self.annotations)
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }
 

@@ -3,7 +3,7 @@
 //! No [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame is the type of data that has
 //! none, and all types are one struct.
 
-use super::Event;
+use super::{Event, StreamEvent};
 use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
@@ -25,9 +25,7 @@ impl Decode for Decoder {
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
         let event = Event::read(frame.name(), frame.data())?;
-        if let Event::Stream(event) = &event {
-            self.done |= event.is_last();
-        }
+        self.done |= event.stream().is_some_and(StreamEvent::is_last);
         events.push(event);
         Ok(())
     }

@@ -4,6 +4,7 @@ use bytes::Bytes;
 
 use crate::json::wire::object;
 use crate::json::{Escape, Members, ValueWriter, Wire};
+use crate::models::class;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client.
@@ -49,16 +50,9 @@ impl ErrorObject {
     }
 
     pub(super) fn refusal(refusal: &Refusal) -> Self {
-        let kind = match refusal.status().as_u16() {
-            401 => "authentication_error",
-            403 => "permission_error",
-            429 => "rate_limit_error",
-            500.. => "server_error",
-            _ => "invalid_request_error",
-        };
         let path = refusal.path();
         Self {
-            kind: Some(kind.into()),
+            kind: Some(class(refusal).into()),
             param: (!path.is_empty()).then(|| path.to_owned()),
             ..Self::new(refusal.kind(), refusal.to_string())
         }

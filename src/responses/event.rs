@@ -17,6 +17,14 @@ pub enum Event {
 }
 
 impl Event {
+    /// Returns the event of the wire.
+    pub(super) fn stream(&self) -> Option<&StreamEvent> {
+        match self {
+            Self::Stream(event) => Some(event),
+            Self::Done => None,
+        }
+    }
+
     /// Reads the data of one event. `name` is the kind if the data has none.
     pub(super) fn read(name: &str, data: &str) -> Result<Self, EventError> {
         if data.trim_start().starts_with("[DONE]") {

@@ -18,19 +18,13 @@ impl Upstream for Responses {
     type Failure = ErrorObject;
 
     fn push(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
-        match event {
-            Event::Stream(event) => answer.push(event),
-            _ => Ok(()),
-        }
+        event.stream().map_or(Ok(()), |event| answer.push(event))
     }
 
     fn failure(event: &Event) -> Option<ErrorObject> {
-        match event {
-            Event::Stream(event) if matches!(event.kind, EventKind::Failed | EventKind::Error) => {
-                Some(event.error().unwrap_or_default())
-            }
-            _ => None,
-        }
+        let event = event.stream()?;
+        let is_failure = matches!(event.kind, EventKind::Failed | EventKind::Error);
+        is_failure.then(|| event.error().unwrap_or_default())
     }
 
     fn is_too_long(failure: &ErrorObject) -> bool {
@@ -38,18 +32,15 @@ impl Upstream for Responses {
     }
 
     fn is_last(event: &Event) -> bool {
-        matches!(event, Event::Stream(event) if event.is_last())
+        event.stream().is_some_and(StreamEvent::is_last)
     }
 
     fn output(event: &Event) -> Option<StreamEvent> {
-        match event {
-            Event::Stream(event) => Some(StreamEvent::clone(event)),
-            _ => None,
-        }
+        event.stream().cloned()
     }
 
     async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
-        let Event::Stream(event) = event else {
+        let Some(event) = event.stream() else {
             return Ok(());
         };
         let delta = event.delta.as_deref().unwrap_or_default();
@@ -62,14 +53,9 @@ impl Upstream for Responses {
     }
 
     fn usage(event: &Event, _: &Accumulator) -> Option<Usage> {
-        match event {
-            // Earlier responses have no usage, or that of their part.
-            Event::Stream(event) if event.is_last() => {
-                let response = event.response.as_ref()?;
-                response.usage.as_ref().map(Usage::from)
-            }
-            _ => None,
-        }
+        // Earlier responses have no usage, or that of their part.
+        let event = event.stream().filter(|event| event.is_last())?;
+        event.response.as_ref()?.usage.as_ref().map(Usage::from)
     }
 
     fn finish(answer: Accumulator) -> Option<Response> {

@@ -28,7 +28,7 @@ pub struct ResponsesRequest {
     #[wire(always, new)]
     pub model: String,
     /// Instructions of the agent's operator.
-    #[wire(content)]
+    #[wire(content, set = "Sets the instructions.")]
     pub instructions: Option<String>,
     /// The conversation. Never empty in a request that was read.
     #[wire(always, new)]
@@ -57,13 +57,6 @@ pub struct ResponsesRequest {
 }
 
 impl ResponsesRequest {
-    /// Sets the instructions.
-    #[must_use]
-    pub fn instructions(mut self, text: impl Into<String>) -> Self {
-        self.instructions = Some(text.into());
-        self
-    }
-
     /// Sets the tools that the answer may call.
     #[must_use]
     pub fn offer(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {

@@ -1,7 +1,5 @@
 //! The response: a complete answer.
 
-use std::fmt;
-
 use super::{ErrorObject, Item};
 use crate::json::{List, Members, Wire};
 use crate::protocol;
@@ -60,10 +58,10 @@ impl Response {
 /// The reason why a response is incomplete.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates details.")]
 pub struct IncompleteDetails {
     /// The reason: `max_output_tokens` or `content_filter`.
-    #[wire(always)]
+    #[wire(always, new)]
     pub reason: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -145,10 +143,4 @@ pub struct OutputTokensDetails {
     pub reasoning_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-impl fmt::Display for IncompleteDetails {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
 }

@@ -322,15 +322,8 @@ impl Session {
     }
 
     fn incomplete(&mut self, reason: &str, out: &mut Vec<u8>) {
-        let details = IncompleteDetails {
-            reason: reason.into(),
-            ..IncompleteDetails::default()
-        };
-        self.end(
-            "incomplete",
-            |it| it.incomplete_details = Some(details),
-            out,
-        );
+        let details = Some(IncompleteDetails::new(reason));
+        self.end("incomplete", |it| it.incomplete_details = details, out);
     }
 
     fn failed(&mut self, error: ErrorObject, out: &mut Vec<u8>) {

@@ -16,6 +16,7 @@ pub struct Tool {
     /// The description.
     pub description: Option<String>,
     /// The JSON schema of its arguments.
+    #[wire(set = "Sets the JSON schema of the arguments.")]
     pub parameters: Option<Json>,
     /// Set if the arguments must match the schema exactly.
     pub strict: Option<bool>,
@@ -33,13 +34,6 @@ impl Tool {
             description: Some(description.into()),
             ..Self::default()
         }
-    }
-
-    /// Sets the JSON schema of the arguments.
-    #[must_use]
-    pub fn parameters(mut self, schema: Json) -> Self {
-        self.parameters = Some(schema);
-        self
     }
 
     /// Returns the name of the tool if it is a function that can be called.

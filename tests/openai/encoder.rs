@@ -177,7 +177,7 @@ fn rule_4_calls_are_written_one_behind_the_other() {
 
 #[test]
 fn rule_4_a_relayed_call_without_an_id_gets_one_before_the_agents_own() {
-    let request = request(false).offer([Tool::function(Function::new("own", ""))]);
+    let request = request(false).offer([Function::new("own", "").into()]);
     let mut session = OpenAi::session(&request, &(), &fixed());
     let mut out = Vec::new();
     session.open(&mut out);
