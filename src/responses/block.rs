@@ -1,7 +1,7 @@
 //! An open item with text: a message or reasoning.
 
 use super::{Annotation, ContentPart, EventKind, Item, StreamEvent};
-use crate::json::{Escape, Json, List, Members, ValueWriter, Wire, escape};
+use crate::json::{Escape, Json, List, escape};
 
 /// The kind of an open item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,13 +29,6 @@ impl BlockKind {
             Self::Reasoning => [SummaryPartAdded, SummaryDelta, SummaryDone, SummaryPartDone],
         }
     }
-
-    /// Returns the members that the schema requires beside a text, and that have no field.
-    pub(super) fn unknown(self) -> Members {
-        let logprobs = ("logprobs", List::<Json>::new().to_raw());
-        let logprobs = (self == Self::Message).then_some(logprobs);
-        logprobs.into_iter().collect()
-    }
 }
 
 /// An item while its text is streamed, with the text so far.
@@ -43,8 +36,11 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     id: String,
     index: u64,
-    /// The bytes of a delta before its number, between number and text, and behind the text.
-    delta: [Box<str>; 3],
+    /// The bytes of a delta before its number, and between number and text.
+    head: String,
+    place: String,
+    /// The bytes behind the text.
+    tail: &'static str,
     pub(super) text: String,
     /// The number of characters in the text.
     pub(super) chars: u64,
@@ -55,20 +51,17 @@ impl Block {
     pub(super) fn new(kind: BlockKind, id: String, index: u64) -> Self {
         let [_, name, ..] = kind.events();
         let (name, part, tail) = match kind {
-            BlockKind::Message => (name.as_str(), "content_index", ",\"logprobs\":[]}\n\n"),
-            BlockKind::Reasoning => (name.as_str(), "summary_index", "}\n\n"),
+            BlockKind::Message => (name.as_str(), "content_index", "\",\"logprobs\":[]}\n\n"),
+            BlockKind::Reasoning => (name.as_str(), "summary_index", "\"}\n\n"),
         };
-        // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`.
-        let delta = [
-            format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":"),
-            format!(r#","item_id":"{id}","output_index":{index},"{part}":0,"delta":""#),
-            format!("\"{tail}"),
-        ];
         Self {
             kind,
+            head: format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":"),
+            // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`.
+            place: format!(r#","item_id":"{id}","output_index":{index},"{part}":0,"delta":""#),
+            tail,
             id,
             index,
-            delta: delta.map(String::into_boxed_str),
             text: String::new(),
             chars: 0,
             annotations: Vec::new(),
@@ -86,12 +79,17 @@ impl Block {
     /// Writes a piece of text. Pieces differ in number and text only.
     #[inline]
     pub(super) fn write_delta(&self, number: u64, text: &str, out: &mut Vec<u8>) {
-        let [head, place, tail] = &self.delta;
-        out.extend_from_slice(head.as_bytes());
-        ValueWriter::new(out, Escape::JsonAndSeparators).u64(number);
-        out.extend_from_slice(place.as_bytes());
+        out.extend_from_slice(self.head.as_bytes());
+        // Writing a number cannot fail.
+        let _ = serde_json::to_writer(&mut *out, &number);
+        out.extend_from_slice(self.place.as_bytes());
         escape(text, Escape::JsonAndSeparators, out);
-        out.extend_from_slice(tail.as_bytes());
+        out.extend_from_slice(self.tail.as_bytes());
+    }
+
+    /// Returns the log probabilities of a text, which the schema requires: none.
+    pub(super) fn logprobs(&self) -> Option<List<Json>> {
+        (self.kind == BlockKind::Message).then(List::new)
     }
 
     /// Creates an event of the part. An item has one.
@@ -111,7 +109,7 @@ impl Block {
         match self.kind {
             BlockKind::Message => ContentPart {
                 annotations: Some(self.annotations.clone().into()),
-                unknown: self.kind.unknown(),
+                logprobs: self.logprobs(),
                 ..ContentPart::output_text(text)
             },
             BlockKind::Reasoning => ContentPart::new("summary_text", text),

@@ -26,6 +26,8 @@ pub struct ContentPart {
     pub refusal: Option<String>,
     /// The citations of an `output_text`.
     pub annotations: Option<List<Annotation>>,
+    /// The log probabilities of the tokens of an `output_text`.
+    pub logprobs: Option<List<Json>>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Annotation, ContentPart, ErrorObject, Item, Response, Usage};
-use crate::json::{Members, ValueWriter, Wire};
+use crate::json::{Json, List, Members, ValueWriter, Wire};
 use crate::protocol::EventError;
 
 /// An event of a stream.
@@ -191,6 +191,8 @@ pub struct StreamEvent {
     /// A complete text.
     #[wire(content)]
     pub text: Option<String>,
+    /// The log probabilities of the tokens of the text.
+    pub logprobs: Option<List<Json>>,
     /// The name of the function of a call.
     pub name: Option<String>,
     /// The arguments of a call.

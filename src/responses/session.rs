@@ -183,7 +183,7 @@ impl Session {
         // Moved from event to event, because it may be large.
         let text = StreamEvent {
             text: Some(mem::take(&mut block.text)),
-            unknown: block.kind.unknown(),
+            logprobs: block.logprobs(),
             ..block.event(text_done)
         };
         let text = self.event(text, out).text.unwrap_or_default();
