@@ -6,8 +6,7 @@ use std::fmt;
 use super::{
     ContentBlock, Delta, Event, Message, MessageDelta, Stop, TextBlock, ThinkingBlock, Usage,
 };
-use crate::json::wire::own;
-use crate::json::{Json, Wire};
+use crate::json::{Json, Wire, own};
 use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles events to a message.

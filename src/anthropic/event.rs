@@ -5,7 +5,6 @@ use super::{
 };
 use crate::json::{Json, Wire};
 use crate::protocol::FrameEvent;
-use crate::protocol::variants::from_values;
 
 /// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq, Eq, FrameEvent)]
@@ -129,6 +128,6 @@ impl From<StopReason> for Ending {
     }
 }
 
-from_values!(Output { Delta(Delta) });
+crate::from_values!(Output { Delta(Delta) });
 
-from_values!(Ending { Calls(Vec<ToolUseBlock>), Stop(Stop), Error(ErrorObject) });
+crate::from_values!(Ending { Calls(Vec<ToolUseBlock>), Stop(Stop), Error(ErrorObject) });

@@ -249,15 +249,20 @@ pub fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, Js
     Ok(value.filter(|value| !value.is_absent()).map(Some))
 }
 
-/// Returns a copy that does not keep the text in memory that the value was read from.
-#[allow(dead_code, reason = "for values that outlive their event")]
-pub(crate) fn own<T: Wire + Clone>(value: &T) -> T {
+/// Returns a copy of a value that outlives its event: the copy does not keep the text in memory that the value was read
+/// from.
+#[must_use]
+pub fn own<T: Wire + Clone>(value: &T) -> T {
     T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
 }
 
-/// Reads a text. A number, as some servers send it in place of a name, becomes its digits.
-#[allow(dead_code, reason = "for the protocols with such servers")]
-pub(crate) fn name<T: Wire + From<String>>(
+/// Reads a text, for `#[wire(read = text_or_digits)]` on a field that is a `String` or an `Option` of it. A number, as some
+/// servers send it in place of a name, becomes its digits.
+///
+/// # Errors
+///
+/// [`JsonError`] when the text is not valid JSON.
+pub fn text_or_digits<T: Wire + From<String>>(
     reader: &mut Reader<'_>,
 ) -> Result<Option<T>, JsonError> {
     match reader.is(Kind::Number) {

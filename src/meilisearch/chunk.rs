@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::json::wire::present;
-use crate::json::{Json, JsonError, Kind, List, Members, Wire};
+use crate::json::{Json, JsonError, Kind, List, Members, Wire, present};
 
 use super::{Failure, FinishReason, Provider};
 

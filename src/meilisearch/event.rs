@@ -1,7 +1,6 @@
 //! The events of a stream, for writing and reading.
 
 use crate::json::Json;
-use crate::protocol::variants::from_values;
 
 use super::{Append, Call, Failure, FinishReason, Progress, Provider, SearchFailure, Sources};
 
@@ -88,6 +87,6 @@ pub enum Ending {
     Failure(Failure),
 }
 
-from_values!(Output { Progress(Progress), Append(Append), Sources(Sources), Provider(Provider), SearchFailure(SearchFailure) });
+crate::from_values!(Output { Progress(Progress), Append(Append), Sources(Sources), Provider(Provider), SearchFailure(SearchFailure) });
 
-from_values!(Ending { Finish(FinishReason), Failure(Failure) });
+crate::from_values!(Ending { Finish(FinishReason), Failure(Failure) });

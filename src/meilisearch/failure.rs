@@ -1,6 +1,6 @@
 //! Errors in the stream.
 
-use crate::json::wire::{name, object};
+use crate::json::wire::{object, text_or_digits};
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
 
 /// An error in the stream: a frame without `choices`.
@@ -18,16 +18,16 @@ pub struct Failure {
     pub event_id: String,
     /// The kind: `response_error` for a search, the provider's own kinds, or one of the server's
     /// such as `transport_error`.
-    #[wire(name = "type", always, read = name, cut)]
+    #[wire(name = "type", always, read = text_or_digits, cut)]
     pub kind: String,
     /// The HTTP status of a failed search as text, or the provider's own code.
-    #[wire(always, read = name, cut, set = "Sets the code.")]
+    #[wire(always, read = text_or_digits, cut, set = "Sets the code.")]
     pub code: Option<String>,
     /// The message. It can contain addresses of the provider: check before displaying it.
-    #[wire(always, read = name, content)]
+    #[wire(always, read = text_or_digits, content)]
     pub message: String,
     /// The part of the request that caused the error.
-    #[wire(always, read = name, cut)]
+    #[wire(always, read = text_or_digits, cut)]
     pub param: Option<String>,
     /// Always `null`: the id is beside the error.
     #[wire(name = "event_id", always, secret)]
@@ -61,7 +61,7 @@ impl Failure {
     pub(super) fn read(event_id: String, error: &Json) -> Self {
         let mut failure = Self::from_raw(error).unwrap_or_default();
         if error.kind() != Kind::Object {
-            let message = name(&mut error.reader()).ok().flatten();
+            let message = text_or_digits(&mut error.reader()).ok().flatten();
             failure.message = message.unwrap_or_default();
         }
         failure.event_id = event_id;

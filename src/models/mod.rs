@@ -27,8 +27,8 @@ pub use wrapping::{is_wrapping, split_reminder};
 pub(crate) const NO_ANSWER: &str = "There is no answer.";
 
 /// Returns the class of a refusal on OpenAI's own servers. Clients choose their exception by the status.
-#[allow(dead_code, reason = "for the protocols of OpenAI")]
-pub(crate) fn class(refusal: &Refusal) -> &'static str {
+#[must_use]
+pub fn error_class(refusal: &Refusal) -> &'static str {
     match refusal.status().as_u16() {
         401 => "authentication_error",
         403 => "permission_error",

@@ -9,8 +9,7 @@ use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, Choice, CompletedChoice, Content,
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
 };
-use crate::json::wire::own;
-use crate::json::{Json, Kind, Members};
+use crate::json::{Json, Kind, Members, own};
 use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles chunks to messages and calls.

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{FunctionCall, ToolCall, ToolCallDelta, ToolKind, retained};
-use crate::json::Members;
-use crate::json::wire::own;
+use crate::json::{Members, own};
 
 /// The calls of one choice, while their fragments arrive.
 ///

@@ -1,8 +1,7 @@
 //! Chunks of streamed completions.
 
 use super::{Delta, FinishReason, Logprobs, Usage};
-use crate::json::wire::present;
-use crate::json::{List, Members, Wire};
+use crate::json::{List, Members, Wire, present};
 
 /// A chunk of a streamed completion.
 ///

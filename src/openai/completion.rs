@@ -1,8 +1,7 @@
 //! Complete completions: responses to requests without `stream`.
 
 use super::{ChatMessage, FinishReason, Logprobs, ToolCall, Usage};
-use crate::json::wire::present;
-use crate::json::{List, Members, Wire};
+use crate::json::{List, Members, Wire, present};
 
 /// A complete completion.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]

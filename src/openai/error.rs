@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::json::wire::{name, object};
+use crate::json::wire::{object, text_or_digits};
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
-use crate::models::class;
+use crate::models::error_class;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: `{"error":{...}}`.
@@ -22,13 +22,13 @@ pub struct ErrorObject {
     #[wire(always, secret)]
     pub message: String,
     /// The class, such as `server_error` or `invalid_request_error`.
-    #[wire(name = "type", always, read = name, cut, set = "Sets the class.")]
+    #[wire(name = "type", always, read = text_or_digits, cut, set = "Sets the class.")]
     pub kind: Option<String>,
     /// The member of the request that caused the error.
-    #[wire(always, read = name, cut)]
+    #[wire(always, read = text_or_digits, cut)]
     pub param: Option<String>,
     /// The code. A number, as compatible servers send it, becomes its digits.
-    #[wire(always, read = name, cut, set = "Sets the code.")]
+    #[wire(always, read = text_or_digits, cut, set = "Sets the code.")]
     pub code: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -81,7 +81,7 @@ impl ErrorObject {
         let path = refusal.path();
         Self {
             message: refusal.to_string(),
-            kind: Some(class(refusal).into()),
+            kind: Some(error_class(refusal).into()),
             param: (!path.is_empty()).then(|| path.to_owned()),
             code: Some(refusal.kind().to_owned()),
             unknown: Members::new(),

@@ -5,7 +5,6 @@ use bytes::Bytes;
 
 use super::{ChatCompletionChunk, ErrorObject, FinishReason, ToolCall};
 use crate::protocol::EventError;
-use crate::protocol::variants::from_values;
 
 /// An event of a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,6 +62,6 @@ impl From<ToolCall> for Ending {
     }
 }
 
-from_values!(Event { Chunk(ChatCompletionChunk) });
+crate::from_values!(Event { Chunk(ChatCompletionChunk) });
 
-from_values!(Ending { Calls(Vec<ToolCall>), Finish(FinishReason), Error(ErrorObject) });
+crate::from_values!(Ending { Calls(Vec<ToolCall>), Finish(FinishReason), Error(ErrorObject) });

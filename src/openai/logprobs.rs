@@ -1,8 +1,7 @@
 //! Log probabilities of tokens.
 
 use super::retained;
-use crate::json::wire::own;
-use crate::json::{List, Members, Wire};
+use crate::json::{List, Members, Wire, own};
 
 /// The log probabilities of the tokens of an answer or a piece of it.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]

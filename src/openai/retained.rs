@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::json::wire::own;
-use crate::json::{Json, Kind, Members};
+use crate::json::{Json, Kind, Members, own};
 
 /// Members by name, of which the latest value counts. A later `null` does not remove a value.
 #[derive(Clone, Debug, Default)]

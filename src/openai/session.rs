@@ -9,8 +9,7 @@ use super::{
     Accumulator, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending, ErrorObject,
     Event, FinishReason, ToolCallDelta, Usage,
 };
-use crate::json::wire::own;
-use crate::json::{Escape, Json, Members, ValueWriter, Wire};
+use crate::json::{Escape, Json, Members, ValueWriter, Wire, own};
 use crate::protocol::{
     self, AnswerDocument, Block, BlockSession, Blocks, Env, Failure, SendError, ToolCall, Writer,
 };

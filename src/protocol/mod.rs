@@ -34,7 +34,6 @@ mod one_line;
 mod part;
 pub(crate) mod redacted;
 mod refusal;
-#[allow(dead_code, reason = "for the protocols that put answers together")]
 mod room;
 mod session;
 mod text_template;
@@ -42,12 +41,7 @@ mod turn;
 mod typed;
 mod usage;
 mod user;
-#[allow(
-    unused_imports,
-    unused_macros,
-    reason = "for the protocols that have an event for every type"
-)]
-pub(crate) mod variants;
+mod variants;
 
 pub use crate::sse::TooLarge;
 pub use block_session::{Block, BlockSession, Blocks, Document as AnswerDocument, Writer};
@@ -73,8 +67,7 @@ pub use part::{
 };
 pub use redacted::RedactedUrl;
 pub use refusal::Refusal;
-#[allow(unused_imports, reason = "as above")]
-pub(crate) use room::Room;
+pub use room::Room;
 pub use session::{Failure, Session, TextFrame};
 pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};

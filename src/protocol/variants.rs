@@ -1,13 +1,24 @@
 //! Conversion of values to the enums that they are variants of.
 
 /// Implements `From` for the values of variants.
+///
+/// ```
+/// enum Ending {
+///     Stopped(u32),
+///     Failed(String),
+/// }
+///
+/// copilot_wire::from_values!(Ending { Stopped(u32), Failed(String) });
+///
+/// assert!(matches!(Ending::from(7), Ending::Stopped(7)));
+/// ```
+#[macro_export]
 macro_rules! from_values {
     ($for:ident { $($variant:ident($value:ty)),* $(,)? }) => {$(
-        impl From<$value> for $for {
+        impl ::core::convert::From<$value> for $for {
             fn from(value: $value) -> Self {
                 Self::$variant(value)
             }
         }
     )*};
 }
-pub(crate) use from_values;

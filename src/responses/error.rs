@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::json::wire::object;
 use crate::json::{Escape, Members, ValueWriter, Wire};
-use crate::models::class;
+use crate::models::error_class;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client.
@@ -52,7 +52,7 @@ impl ErrorObject {
     pub(super) fn refusal(refusal: &Refusal) -> Self {
         let path = refusal.path();
         Self {
-            kind: Some(class(refusal).into()),
+            kind: Some(error_class(refusal).into()),
             param: (!path.is_empty()).then(|| path.to_owned()),
             ..Self::new(refusal.kind(), refusal.to_string())
         }
