@@ -10,7 +10,7 @@ pub type Content = protocol::Content<Part>;
 
 impl Content {
     /// Returns the files.
-    pub fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
+    pub(super) fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
         self.parts().iter().filter_map(Part::attachment)
     }
 }

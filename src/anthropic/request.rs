@@ -212,7 +212,7 @@ pub struct Tool {
 impl Tool {
     /// Returns `true` if the client runs the tool.
     #[must_use]
-    pub fn is_custom(&self) -> bool {
+    fn is_custom(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind == "custom")
     }
 }

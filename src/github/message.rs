@@ -88,7 +88,7 @@ impl Message {
     /// Returns `true` if this is the context message of github.com: its name is `_session`. Its
     /// role is `user` in recorded requests and `system` in another source, so it is ignored.
     #[must_use]
-    pub fn is_session(&self) -> bool {
+    pub(super) fn is_session(&self) -> bool {
         self.name.as_deref() == Some("_session")
     }
 

@@ -68,7 +68,7 @@ impl ApiError {
 
     /// Creates the error for a request without `stream`.
     #[must_use]
-    pub fn non_streaming() -> Self {
+    pub(super) fn non_streaming() -> Self {
         let message = "Non-streamed chat completions is not implemented";
         let code = "unimplemented_non_streaming_chat_completions";
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
@@ -77,7 +77,7 @@ impl ApiError {
     /// Creates the error for a request of several answers. The message repeats `n` only if it is a
     /// number.
     #[must_use]
-    pub fn multi_choice(n: &Json) -> Self {
+    pub(super) fn multi_choice(n: &Json) -> Self {
         let n = match n.kind() {
             // The server repeats `n`; anything but a number could be as long as the body.
             Kind::Number => n.text(),
@@ -93,7 +93,7 @@ impl ApiError {
 
     /// Creates the error for a declared function of the client.
     #[must_use]
-    pub fn external_function(name: &str) -> Self {
+    pub(super) fn external_function(name: &str) -> Self {
         let message = format!("{}: External functions are not supported yet.", Cut(name));
         let code = "unimplemented_external_function_calling";
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
@@ -107,7 +107,7 @@ impl ApiError {
 
     /// Creates the error for a body of the wrong structure.
     #[must_use]
-    pub fn invalid_body(what: impl fmt::Display) -> Self {
+    pub(super) fn invalid_body(what: impl fmt::Display) -> Self {
         Self::bad_request(format!("Json deserialize error: {what}"))
     }
 
@@ -117,14 +117,14 @@ impl ApiError {
 
     /// Creates the error for an empty body.
     #[must_use]
-    pub fn missing_payload() -> Self {
+    pub(super) fn missing_payload() -> Self {
         let message = "A json payload is missing.";
         Self::new(StatusCode::BAD_REQUEST, "missing_payload", message)
     }
 
     /// Creates the error for a body that is not JSON.
     #[must_use]
-    pub fn malformed_payload(error: &JsonError) -> Self {
+    pub(super) fn malformed_payload(error: &JsonError) -> Self {
         let message = format!("The json payload provided is malformed. `{error}`.");
         Self::new(StatusCode::BAD_REQUEST, "malformed_payload", message)
     }

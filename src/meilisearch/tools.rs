@@ -73,7 +73,7 @@ impl Tools {
 
     /// Returns the notification with this name.
     #[must_use]
-    pub fn by_name(name: &str) -> Option<Self> {
+    pub(super) fn by_name(name: &str) -> Option<Self> {
         DECLARATIONS
             .iter()
             .find(|(_, declared, _)| *declared == name)

@@ -80,12 +80,6 @@ impl Session {
             .get_or_insert_with(|| known_sources(widgets, context));
         known.get(id).cloned()
     }
-
-    /// Returns the era of the request.
-    #[must_use]
-    pub fn era(&self) -> Era {
-        self.era
-    }
 }
 
 impl protocol::Session for Session {

@@ -72,7 +72,7 @@ impl ContentPart {
 
     /// Returns the text or the refusal.
     #[must_use]
-    pub fn said(&self) -> Option<&str> {
+    pub(super) fn said(&self) -> Option<&str> {
         self.text.as_deref().or(self.refusal.as_deref())
     }
 }

@@ -85,7 +85,7 @@ impl Item {
 
     /// Returns `true` if this is a message.
     #[must_use]
-    pub fn is_message(&self) -> bool {
+    pub(super) fn is_message(&self) -> bool {
         self.kind == "message" || self.kind.is_empty() && self.role.is_some()
     }
 

@@ -114,7 +114,7 @@ impl ResponsesRequest {
 
     /// Returns `true` if the response shall go on when its client leaves, for servers that store responses.
     #[must_use]
-    pub fn is_background(&self) -> bool {
+    pub(super) fn is_background(&self) -> bool {
         let background = self.unknown.get("background");
         background.is_some_and(|background| background.text() == "true")
     }

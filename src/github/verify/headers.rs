@@ -94,7 +94,7 @@ impl SignatureHeaders {
     }
 
     /// Returns the identifier of the signing key.
-    pub fn key_identifier(&self) -> &KeyId {
+    pub(super) fn key_identifier(&self) -> &KeyId {
         &self.key_identifier
     }
 

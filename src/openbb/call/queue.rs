@@ -73,18 +73,6 @@ impl CallQueue {
         self.calls.push_back(call.into());
     }
 
-    /// Returns the number of queued calls.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.calls.len()
-    }
-
-    /// Returns `true` if the queue is empty.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.calls.is_empty()
-    }
-
     /// Returns the first call, with the others in its state, to end the turn with. Returns `None`
     /// if the queue is empty.
     #[must_use]

@@ -53,7 +53,7 @@ impl ChartParams {
     ///
     /// [`SendError`] if a member must be a number and is not, or if the vertical axis has no
     /// member.
-    pub fn new(kind: &ChartKind, rows: &Json) -> Result<Self, SendError> {
+    pub(in crate::openbb) fn new(kind: &ChartKind, rows: &Json) -> Result<Self, SendError> {
         let axes = |chart_type, x: &String, y: &[String], numeric| {
             if y.is_empty() {
                 return Err(no_axes());

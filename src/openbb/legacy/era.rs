@@ -72,13 +72,13 @@ impl Era {
 
     /// Returns `true` if the front end supports steps, artifacts and citations.
     #[must_use]
-    pub fn has_artifacts(self) -> bool {
+    pub(in crate::openbb) fn has_artifacts(self) -> bool {
         self >= Self::E4
     }
 
     /// Returns `true` if the front end returns the state of a call with its result.
     #[must_use]
-    pub fn has_extra_state(self) -> bool {
+    pub(in crate::openbb) fn has_extra_state(self) -> bool {
         self >= Self::E6
     }
 }

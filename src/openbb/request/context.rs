@@ -26,7 +26,7 @@ impl Context {
 
     /// Returns the text if the context is one.
     #[must_use]
-    pub fn text(&self) -> Option<&str> {
+    pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             Self::Entries(_) => None,

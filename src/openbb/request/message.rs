@@ -107,7 +107,7 @@ impl Message {
 
     /// Returns the text as sent, markers included; `None` if the content is not a string.
     #[must_use]
-    pub fn raw_text(&self) -> Option<Cow<'_, str>> {
+    pub(in crate::openbb) fn raw_text(&self) -> Option<Cow<'_, str>> {
         self.content.as_ref()?.string()
     }
 

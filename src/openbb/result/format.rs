@@ -36,16 +36,9 @@ impl DataFormat {
         }
     }
 
-    /// Returns `true` if the content is a file, in base64 or by URL. Text formats are not in
-    /// base64.
-    #[must_use]
-    pub fn is_file(&self) -> bool {
-        !matches!(self.data_type.as_str(), "" | "object")
-    }
-
     /// Returns `true` if an inline file of this kind is plain text: `txt`, `md` and `html`.
     #[must_use]
-    pub fn is_text_file(&self) -> bool {
+    pub(super) fn is_text_file(&self) -> bool {
         matches!(self.data_type.as_str(), "txt" | "md" | "html")
     }
 }
