@@ -1,35 +1,42 @@
-//! The members of JSON, as rules look at them.
+//! The members of JSON, as rules look at them, for the rules of any protocol. Paths are JSON pointers, such as
+//! `/error/message`.
 
 use serde_json::Value;
 
 /// Returns the text at a JSON pointer, empty if there is none.
-pub(crate) fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+#[must_use]
+pub fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     let text = value.pointer(path).and_then(Value::as_str);
     text.unwrap_or_default()
 }
 
 /// Returns the elements of the list at a JSON pointer, none if there is no list.
-pub(crate) fn elements<'a>(value: &'a Value, path: &str) -> std::slice::Iter<'a, Value> {
+#[must_use]
+pub fn elements<'a>(value: &'a Value, path: &str) -> std::slice::Iter<'a, Value> {
     let list = value.pointer(path).and_then(Value::as_array);
     list.map(Vec::as_slice).unwrap_or_default().iter()
 }
 
 /// Returns `true` if the value at a JSON pointer is as `is` says.
-pub(crate) fn holds(value: &Value, path: &str, is: fn(&Value) -> bool) -> bool {
+#[must_use]
+pub fn holds(value: &Value, path: &str, is: fn(&Value) -> bool) -> bool {
     value.pointer(path).is_some_and(is)
 }
 
 /// Returns `true` if there is a text at each of these JSON pointers, and none is empty.
-pub(crate) fn all_say(value: &Value, paths: &[&str]) -> bool {
+#[must_use]
+pub fn all_say(value: &Value, paths: &[&str]) -> bool {
     paths.iter().all(|path| !text(value, path).is_empty())
 }
 
 /// Returns `true` if the arguments of a call are one JSON object.
-pub(crate) fn is_object(arguments: &str) -> bool {
+#[must_use]
+pub fn is_object(arguments: &str) -> bool {
     serde_json::from_str(arguments).is_ok_and(|value: Value| value.is_object())
 }
 
 /// Returns `true` if a request has a tool of this name, which is at `path` in a tool.
-pub(crate) fn offers(asked: &Value, path: &str, name: &str) -> bool {
+#[must_use]
+pub fn offers(asked: &Value, path: &str, name: &str) -> bool {
     elements(asked, "/tools").any(|tool| text(tool, path) == name)
 }

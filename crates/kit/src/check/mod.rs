@@ -35,7 +35,7 @@ mod exchange;
 mod http;
 mod judge;
 mod lines;
-pub(crate) mod members;
+pub mod members;
 mod pace;
 mod progress;
 mod question;
