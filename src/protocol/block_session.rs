@@ -23,7 +23,7 @@ pub enum Block {
 }
 
 /// An answer without a stream: one document, to which the events of the stream add up.
-pub trait Document<E>: Send + 'static {
+pub trait AnswerDocument<E>: Send + 'static {
     /// Adds an event.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ pub trait Document<E>: Send + 'static {
 }
 
 /// The document of protocols that have only streams.
-impl<E: 'static> Document<E> for Infallible {
+impl<E: 'static> AnswerDocument<E> for Infallible {
     fn push(&mut self, _: &E) -> Result<(), SendError> {
         match *self {}
     }
@@ -61,7 +61,7 @@ impl<E: 'static> Document<E> for Infallible {
 ///
 /// The session opens a block with its first piece and closes it before anything else; it buffers the sources and writes
 /// them before a question, before calls and at the end; it checks calls; it ends a reply once; and it collects a
-/// [`Document`] where there is no stream. A part that the protocol says nothing about is written as Markdown, or
+/// [`AnswerDocument`] where there is no stream. A part that the protocol says nothing about is written as Markdown, or
 /// not at all.
 pub trait Blocks: Sized + Send + 'static {
     /// As in [`Protocol`](super::Protocol).
@@ -71,7 +71,7 @@ pub trait Blocks: Sized + Send + 'static {
     /// An event of the stream.
     type Event;
     /// The answer without a stream; [`Infallible`] if there is none.
-    type Document: Document<Self::Event>;
+    type Document: AnswerDocument<Self::Event>;
 
     /// The escape policy of text.
     const ESCAPE: Escape = Escape::JsonAndSeparators;
@@ -112,7 +112,8 @@ pub trait Blocks: Sized + Send + 'static {
     fn output(&mut self, output: &Self::Output, to: &mut Writer<'_, Self>)
     -> Result<(), SendError>;
 
-    /// Writes an event of an agent of this protocol that ends the turn.
+    /// Records or writes an event of an agent of this protocol that ends the turn. [`end`](Self::end) is called after
+    /// it, unless the event is a [failure](Writer::fail), so what belongs into the last frame is kept for `end`.
     ///
     /// # Errors
     ///
@@ -196,14 +197,16 @@ pub trait Blocks: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Writes calls of tools that the front end offers, with objects as arguments, behind the sources.
+    /// Records or writes calls of tools that the front end offers, with objects as arguments. [`end`](Self::end) is
+    /// called after it. One that writes the calls itself writes the [sources](Writer::sources) before.
     ///
     /// # Errors
     ///
     /// [`SendError`] when a call cannot be made: then none is made.
     fn calls(&mut self, calls: &[ToolCall], to: &mut Writer<'_, Self>) -> Result<(), SendError>;
 
-    /// Writes the end of an answer, behind the sources.
+    /// Writes the end of an answer, also of one that ended with calls or an [`ending`](Self::ending). The sources have
+    /// been written before.
     ///
     /// # Errors
     ///
@@ -219,7 +222,8 @@ pub trait Blocks: Sized + Send + 'static {
         self.end(to)
     }
 
-    /// Writes the end of a turn that failed.
+    /// Writes the end of a turn that failed, with [`Writer::fail`]. A turn without a stream is answered by
+    /// [`Protocol::refuse`](super::Protocol::refuse), and this is called only if its document cannot be written.
     fn fail(&mut self, failure: &Failure<'_>, to: &mut Writer<'_, Self>);
 
     /// Writes the last bytes of every stream, also of one that failed. Nothing by default.
@@ -228,7 +232,8 @@ pub trait Blocks: Sized + Send + 'static {
     }
 
     /// Writes what shows after a while of silence that the stream is alive. What the
-    /// [framing](Framing::keep_alive) of the protocol has for it by default: a comment, or nothing.
+    /// [framing](Framing::keep_alive) of the protocol has for it by default: a comment, or nothing. Where clients fail
+    /// at comments, an event that changes nothing.
     fn keep_alive(&self, framing: Framing, has_begun: bool, out: &mut Vec<u8>) {
         let _ = has_begun;
         out.extend_from_slice(framing.keep_alive());

@@ -44,7 +44,7 @@ mod user;
 mod variants;
 
 pub use crate::sse::TooLarge;
-pub use block_session::{Block, BlockSession, Blocks, Document as AnswerDocument, Writer};
+pub use block_session::{AnswerDocument, Block, BlockSession, Blocks, Writer};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
