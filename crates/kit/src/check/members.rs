@@ -11,7 +11,6 @@ pub fn text<'a>(value: &'a Value, path: &str) -> &'a str {
 }
 
 /// Returns the elements of the list at a JSON pointer, none if there is no list.
-#[must_use]
 pub fn elements<'a>(value: &'a Value, path: &str) -> std::slice::Iter<'a, Value> {
     let list = value.pointer(path).and_then(Value::as_array);
     list.map(Vec::as_slice).unwrap_or_default().iter()
