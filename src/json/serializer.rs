@@ -19,7 +19,6 @@ use super::rollback::Rollback;
 use super::short::quote_short;
 
 mod compound;
-mod key;
 
 use compound::Compound;
 
@@ -64,7 +63,7 @@ pub fn write<T: Serialize + ?Sized>(
         policy,
         containers: CONTAINERS,
         wrappers: WRAPPERS,
-        raw: false,
+        form: Form::Value,
     })?;
     rollback.keep();
     Ok(())
@@ -94,10 +93,14 @@ fn quote<const N: usize>(text: &str, after: &[u8; N], policy: Escape, out: &mut 
     }
 }
 
-/// Appends a number with serde_json's digits, or `null` for a float that is not finite.
-#[inline]
-fn write_number<T: Serialize>(value: T, out: &mut Vec<u8>) -> Result<(), WriteError> {
-    serde_json::to_writer(out, &value).map_err(ser::Error::custom)
+/// The form in which a value is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Value,
+    /// A string is JSON text to be written unchanged.
+    Raw,
+    /// The key of a map: strings, and numbers and booleans in quotes.
+    Key,
 }
 
 /// The position of one value in the output, with its remaining depth.
@@ -106,15 +109,15 @@ struct Serializer<'a> {
     policy: Escape,
     containers: u8,
     wrappers: u16,
-    /// Set if a string is JSON text to be written unchanged.
-    raw: bool,
+    form: Form,
 }
 
 impl<'a> Serializer<'a> {
     /// Returns a serializer at the same position, for an inner value.
-    fn again(&mut self) -> Serializer<'_> {
+    fn again(&mut self, form: Form) -> Serializer<'_> {
         Serializer {
             out: self.out,
+            form,
             ..*self
         }
     }
@@ -126,30 +129,71 @@ impl<'a> Serializer<'a> {
         Ok(Self { wrappers, ..self })
     }
 
+    /// Appends a number with serde_json's digits, or `null` for a float that is not finite; or a boolean.
+    #[inline]
+    fn scalar<T: Serialize>(self, value: T) -> Result<(), WriteError> {
+        // RFC 8259, section 4: names are strings, so numbers and booleans are quoted, as in
+        // serde_json.
+        let is_key = self.form == Form::Key;
+        if is_key {
+            self.out.push(b'"');
+        }
+        serde_json::to_writer(&mut *self.out, &value).map_err(ser::Error::custom)?;
+        if is_key {
+            self.out.push(b'"');
+        }
+        Ok(())
+    }
+
+    /// Returns an error if this is a key.
+    #[inline]
+    fn not_key(&self) -> Result<(), WriteError> {
+        match self.form {
+            Form::Key => Err(WriteError::KEY),
+            Form::Value | Form::Raw => Ok(()),
+        }
+    }
+
     /// Opens a container.
-    fn open(mut self, open: u8, close: &'static [u8]) -> Result<Compound<'a>, WriteError> {
-        self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
-        // Inside of a container a string is a string again.
-        self.raw = false;
+    fn open(self, open: u8, close: &'static [u8]) -> Result<Compound<'a>, WriteError> {
+        self.not_key()?;
+        let containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         self.out.push(open);
-        Ok(Compound::new(self, close))
+        // Inside of a container a string is a string again.
+        let form = Form::Value;
+        let inner = Self {
+            containers,
+            form,
+            ..self
+        };
+        Ok(Compound::new(inner, close))
     }
 
     /// Opens the object of a variant, `{"name":`.
-    fn variant(mut self, name: &str) -> Result<Self, WriteError> {
-        self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
-        self.raw = false;
-        self.out.push(b'{');
-        write_key(name, true, self.policy, self.out);
-        Ok(self)
+    fn variant(self, name: &str) -> Result<Self, WriteError> {
+        let object = self.open(b'{', b"}")?.inner;
+        write_key(name, true, object.policy, object.out);
+        Ok(object)
     }
 }
 
-macro_rules! integers {
+macro_rules! scalars {
     ($($name:ident($type:ty))*) => {$(
         #[inline]
         fn $name(self, value: $type) -> Result<(), WriteError> {
-            write_number(value, self.out)
+            self.scalar(value)
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($name:ident($type:ty))*) => {$(
+        #[inline]
+        fn $name(self, value: $type) -> Result<(), WriteError> {
+            match self.form == Form::Key && !value.is_finite() {
+                true => Err(WriteError::KEY_NOT_FINITE),
+                false => self.scalar(value),
+            }
         }
     )*};
 }
@@ -165,25 +209,15 @@ impl<'a> ser::Serializer for Serializer<'a> {
     type SerializeStruct = Compound<'a>;
     type SerializeStructVariant = Compound<'a>;
 
-    integers! {
+    scalars! {
+        serialize_bool(bool)
         serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
         serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
         serialize_i128(i128) serialize_u128(u128)
     }
 
-    fn serialize_bool(self, value: bool) -> Result<(), WriteError> {
-        self.out
-            .extend_from_slice(if value { b"true" } else { b"false" });
-        Ok(())
-    }
-
-    fn serialize_f32(self, value: f32) -> Result<(), WriteError> {
-        write_number(value, self.out)
-    }
-
-    #[inline]
-    fn serialize_f64(self, value: f64) -> Result<(), WriteError> {
-        write_number(value, self.out)
+    floats! {
+        serialize_f32(f32) serialize_f64(f64)
     }
 
     fn serialize_char(self, value: char) -> Result<(), WriteError> {
@@ -192,10 +226,9 @@ impl<'a> ser::Serializer for Serializer<'a> {
 
     #[inline]
     fn serialize_str(self, value: &str) -> Result<(), WriteError> {
-        if self.raw {
-            escape_raw(value.as_bytes(), self.policy, self.out);
-        } else {
-            write_str(value, self.policy, self.out);
+        match self.form {
+            Form::Raw => escape_raw(value.as_bytes(), self.policy, self.out),
+            Form::Value | Form::Key => write_str(value, self.policy, self.out),
         }
         Ok(())
     }
@@ -207,6 +240,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
 
     #[inline]
     fn serialize_unit(self) -> Result<(), WriteError> {
+        self.not_key()?;
         self.out.extend_from_slice(b"null");
         Ok(())
     }
@@ -240,7 +274,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         value: &T,
     ) -> Result<(), WriteError> {
         let mut inner = self.variant(variant)?;
-        value.serialize(inner.again())?;
+        value.serialize(inner.again(Form::Value))?;
         inner.out.push(b'}');
         Ok(())
     }
@@ -295,6 +329,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         _length: usize,
     ) -> Result<Compound<'a>, WriteError> {
         if name == RAW_VALUE || name == NUMBER {
+            self.not_key()?;
             return Ok(Compound::raw(self, name));
         }
         self.open(b'{', b"}")

@@ -3,12 +3,11 @@
 use serde::ser::{self, Serialize};
 
 use super::super::error::WriteError;
-use super::key::KeySerializer;
-use super::{Serializer, write_key};
+use super::{Form, Serializer, write_key};
 
 /// An array or object that is being written.
 pub(super) struct Compound<'a> {
-    inner: Serializer<'a>,
+    pub(super) inner: Serializer<'a>,
     close: &'static [u8],
     first: bool,
     /// The name of the only field, if this is a raw value in the form of a struct.
@@ -45,7 +44,7 @@ impl<'a> Compound<'a> {
     #[inline]
     fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
         self.comma();
-        value.serialize(self.inner.again())
+        value.serialize(self.inner.again(Form::Value))
     }
 
     #[inline]
@@ -53,17 +52,15 @@ impl<'a> Compound<'a> {
         let Some(name) = self.raw else {
             write_key(key, self.first, self.inner.policy, self.inner.out);
             self.first = false;
-            return value.serialize(self.inner.again());
+            return value.serialize(self.inner.again(Form::Value));
         };
         // A raw value has one field with this name, as serde_json writes it.
         if key != name || !self.first {
             return Err(WriteError::RAW);
         }
         self.first = false;
-        let raw = true;
-        let inner = self.inner.again();
         // The text of the value is already JSON. Escaped as a string, it would be quoted once more.
-        value.serialize(Serializer { raw, ..inner })
+        value.serialize(self.inner.again(Form::Raw))
     }
 
     fn finish(self) -> Result<(), WriteError> {
@@ -115,15 +112,13 @@ impl ser::SerializeMap for Compound<'_> {
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), WriteError> {
         self.comma();
-        // Map keys of any type that JSON can make a string of; a key written by the general
-        // serializer could be a number or an object.
-        key.serialize(KeySerializer(self.inner.again()))
+        key.serialize(self.inner.again(Form::Key))
     }
 
     #[inline]
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
         self.inner.out.push(b':');
-        value.serialize(self.inner.again())
+        value.serialize(self.inner.again(Form::Value))
     }
 
     fn end(self) -> Result<(), WriteError> {
