@@ -143,47 +143,29 @@ impl std::error::Error for JsonError {}
 ///
 /// `Display` and `Debug` never repeat the value. The message of the value's own `Serialize` is in
 /// [`message`](Self::message), for callers that know that it has no secret.
-#[derive(Clone, PartialEq, Eq)]
-pub struct WriteError(Fault);
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Reason {
-    Depth,
-    Key,
-    KeyNotFinite,
-    Raw,
-}
-
-#[derive(Clone, PartialEq, Eq)]
-enum Fault {
-    Reason(Reason),
-    Custom(Box<str>),
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
+pub struct WriteError {
+    reason: &'static str,
+    message: Option<Box<str>>,
 }
 
 impl WriteError {
-    pub(super) const DEPTH: Self = Self(Fault::Reason(Reason::Depth));
-    pub(super) const KEY: Self = Self(Fault::Reason(Reason::Key));
-    pub(super) const KEY_NOT_FINITE: Self = Self(Fault::Reason(Reason::KeyNotFinite));
-    pub(super) const RAW: Self = Self(Fault::Reason(Reason::Raw));
+    pub(super) const DEPTH: Self = Self::of("the value is nested too deeply");
+    pub(super) const KEY: Self = Self::of("a key must be a string");
+    pub(super) const KEY_NOT_FINITE: Self = Self::of("a number as a key must be finite");
+    pub(super) const RAW: Self = Self::of("a raw value must be JSON text");
+
+    const fn of(reason: &'static str) -> Self {
+        Self {
+            reason,
+            message: None,
+        }
+    }
 
     /// Returns the message of the value's own `Serialize` implementation, if that one failed.
     pub fn message(&self) -> Option<&str> {
-        match &self.0 {
-            Fault::Custom(message) => Some(message),
-            Fault::Reason(_) => None,
-        }
-    }
-}
-
-impl Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match &self.0 {
-            Fault::Reason(Reason::Depth) => "the value is nested too deeply",
-            Fault::Reason(Reason::Key) => "a key must be a string",
-            Fault::Reason(Reason::KeyNotFinite) => "a number as a key must be finite",
-            Fault::Reason(Reason::Raw) => "a raw value must be JSON text",
-            Fault::Custom(_) => "the value could not be serialized",
-        })
+        self.message.as_deref()
     }
 }
 
@@ -193,13 +175,14 @@ impl fmt::Debug for WriteError {
     }
 }
 
-impl std::error::Error for WriteError {}
-
 impl serde::ser::Error for WriteError {
     fn custom<T: Display>(message: T) -> Self {
         let mut text = String::new();
         // If a `Display` fails, the text written before is used.
         let _ = write!(text, "{message}");
-        Self(Fault::Custom(text.into_boxed_str()))
+        Self {
+            message: Some(text.into()),
+            ..Self::of("the value could not be serialized")
+        }
     }
 }
