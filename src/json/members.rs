@@ -1,7 +1,6 @@
 //! Unknown members of objects.
 
-use std::iter::FusedIterator;
-use std::{fmt, slice, vec};
+use std::{fmt, iter, slice, vec};
 
 use serde::{Serialize, Serializer};
 
@@ -54,7 +53,7 @@ impl Members {
 
     /// Returns an iterator over the members in order.
     pub fn iter(&self) -> MembersIter<'_> {
-        MembersIter(self.0.iter())
+        self.0.iter().map(|(key, value)| (key, value))
     }
 
     /// Retains the members whose key passes a test.
@@ -74,33 +73,8 @@ impl Members {
 }
 
 /// An iterator over members, see [`Members::iter`].
-#[derive(Clone, Debug, Default)]
-pub struct MembersIter<'a>(slice::Iter<'a, (String, Json)>);
-
-fn member((key, value): &(String, Json)) -> (&str, &Json) {
-    (key, value)
-}
-
-impl<'a> Iterator for MembersIter<'a> {
-    type Item = (&'a str, &'a Json);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next().map(member)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        self.0.size_hint()
-    }
-}
-
-impl DoubleEndedIterator for MembersIter<'_> {
-    fn next_back(&mut self) -> Option<Self::Item> {
-        self.0.next_back().map(member)
-    }
-}
-
-impl ExactSizeIterator for MembersIter<'_> {}
-impl FusedIterator for MembersIter<'_> {}
+pub type MembersIter<'a> =
+    iter::Map<slice::Iter<'a, (String, Json)>, fn(&'a (String, Json)) -> (&'a str, &'a Json)>;
 
 impl<'a> IntoIterator for &'a Members {
     type Item = (&'a str, &'a Json);
