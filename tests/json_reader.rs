@@ -286,7 +286,7 @@ fn debug_shows_no_content() {
         r#"{"api_keys": Json(Object, 24 bytes)}"#
     );
     assert!(!format!("{:?}", json.reader()).contains("secret"));
-    assert!(!format!("{:?}", json.members()).contains("secret"));
+    assert!(!format!("{:?}", json.members().next()).contains("secret"));
     let error = json.decode::<u32>().unwrap_err();
     assert!(!format!("{error} {error:?}").contains("secret"));
 }

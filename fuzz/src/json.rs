@@ -3,9 +3,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use copilot_wire::json::{
-    ArrayIter, Escape, Json, Kind, Members, ObjectIter, ObjectWriter, Reader, escape, write,
-};
+use copilot_wire::json::{Escape, Json, Kind, Members, ObjectWriter, Reader, escape, write};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -107,7 +105,7 @@ fn walk(json: &Json, depth: u8) {
     match json.kind() {
         Kind::Array => {
             let theirs: Vec<Box<RawValue>> = serde_json::from_str(text).unwrap();
-            let ours: Vec<Json> = ArrayIter::collect(json.elements());
+            let ours: Vec<Json> = json.elements().collect();
             assert_eq!(
                 texts(&ours),
                 theirs.iter().map(|raw| raw.get()).collect::<Vec<_>>()
@@ -115,7 +113,7 @@ fn walk(json: &Json, depth: u8) {
             ours.iter().for_each(|json| walk(json, depth + 1));
         }
         Kind::Object => {
-            let ours: Vec<_> = ObjectIter::collect(json.members());
+            let ours: Vec<_> = json.members().collect();
             // serde_json refuses keys with half of a surrogate pair.
             if let Ok(Ordered(theirs)) = serde_json::from_str(text) {
                 let theirs = theirs.iter().map(|(key, raw)| (key.as_str(), raw.get()));

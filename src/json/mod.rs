@@ -77,5 +77,4 @@ pub use reader::Reader;
 pub use serializer::write;
 pub(crate) use string::string_between;
 pub use value::{Json, write_raw};
-pub use walk::{ArrayIter, ObjectIter};
 pub use wire::{Wire, own, present, text_or_digits};

@@ -1,7 +1,8 @@
 //! Access to the content of JSON values.
 
 use std::borrow::Cow;
-use std::iter::FusedIterator;
+use std::iter::{self, FusedIterator};
+use std::mem;
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -84,25 +85,33 @@ impl Json {
 
     /// Returns an iterator over the members of an object in order, duplicates included; empty if it
     /// is not an object.
-    pub fn members(&self) -> ObjectIter<'_> {
-        let mut reader = self.reader();
-        let open = reader.open(Container::Object);
-        ObjectIter(Walk {
-            reader,
-            first: true,
-            done: !open,
+    pub fn members(&self) -> impl FusedIterator<Item = (Cow<'_, str>, Self)> {
+        self.items(Container::Object, |reader| {
+            Ok((reader.key()?, reader.value()?))
         })
     }
 
     /// Returns an iterator over the elements of an array in order; empty if it is not an array.
-    pub fn elements(&self) -> ArrayIter<'_> {
+    pub fn elements(&self) -> impl FusedIterator<Item = Self> {
+        self.items(Container::Array, Reader::value)
+    }
+
+    /// Returns an iterator over the items of a container, as `read` returns them. The text is valid, so an error only
+    /// ends the iteration.
+    fn items<'a, T>(
+        &'a self,
+        container: Container,
+        mut read: impl FnMut(&mut Reader<'a>) -> Result<T, JsonError>,
+    ) -> impl FusedIterator<Item = T> {
         let mut reader = self.reader();
-        let open = reader.open(Container::Array);
-        ArrayIter(Walk {
-            reader,
-            first: true,
-            done: !open,
-        })
+        let mut first = true;
+        let open = reader.open(container);
+        let items = iter::from_fn(move || {
+            let first = mem::replace(&mut first, false);
+            let more = open && reader.more(container, first).unwrap_or(false);
+            more.then(|| read(&mut reader).ok())?
+        });
+        items.fuse()
     }
 
     /// Returns the member with this key; the last one if there are several, as in JavaScript.
@@ -116,62 +125,3 @@ impl Json {
             .map(|(_, value)| value)
     }
 }
-
-/// The state of an iterator over a container.
-#[derive(Clone, Debug)]
-struct Walk<'a> {
-    reader: Reader<'a>,
-    first: bool,
-    done: bool,
-}
-
-impl<'a> Walk<'a> {
-    /// Returns the next item as `read` returns it. The text is valid, so an error only ends the
-    /// iteration.
-    fn next<T>(
-        &mut self,
-        end: Container,
-        read: impl FnOnce(&mut Reader<'a>) -> Result<T, JsonError>,
-    ) -> Option<T> {
-        if self.done {
-            return None;
-        }
-        let first = std::mem::replace(&mut self.first, false);
-        let item = match self.reader.more(end, first) {
-            Ok(true) => read(&mut self.reader).ok(),
-            Ok(false) | Err(_) => None,
-        };
-        self.done = item.is_none();
-        item
-    }
-}
-
-/// An iterator over the members of an object, see [`Json::members`].
-#[derive(Clone, Debug)]
-pub struct ObjectIter<'a>(Walk<'a>);
-
-impl<'a> Iterator for ObjectIter<'a> {
-    type Item = (Cow<'a, str>, Json);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next(Container::Object, |reader| {
-            Ok((reader.key()?, reader.value()?))
-        })
-    }
-}
-
-/// An iterator over the elements of an array, see [`Json::elements`].
-#[derive(Clone, Debug)]
-pub struct ArrayIter<'a>(Walk<'a>);
-
-impl Iterator for ArrayIter<'_> {
-    type Item = Json;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next(Container::Array, Reader::value)
-    }
-}
-
-// `Walk` remembers its end.
-impl FusedIterator for ObjectIter<'_> {}
-impl FusedIterator for ArrayIter<'_> {}
