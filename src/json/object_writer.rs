@@ -121,26 +121,10 @@ impl<'a> ObjectWriter<'a> {
         self
     }
 
-    /// Writes a boolean, if there is one.
-    pub fn opt_bool(&mut self, key: &'static str, value: Option<bool>) -> &mut Self {
-        match value {
-            Some(value) => self.bool(key, value),
-            None => self,
-        }
-    }
-
     /// Writes a number.
     pub fn u64(&mut self, key: &'static str, value: u64) -> &mut Self {
         self.member(key).u64(value);
         self
-    }
-
-    /// Writes a number, if there is one.
-    pub fn opt_u64(&mut self, key: &'static str, value: Option<u64>) -> &mut Self {
-        match value {
-            Some(value) => self.u64(key, value),
-            None => self,
-        }
     }
 
     /// Writes any value.
@@ -155,22 +139,6 @@ impl<'a> ObjectWriter<'a> {
     ) -> Result<&mut Self, WriteError> {
         self.member(key).value(value)?;
         Ok(self)
-    }
-
-    /// Writes any value, if there is one.
-    ///
-    /// # Errors
-    ///
-    /// If the value cannot be serialized; the member is then `null`.
-    pub fn opt_value<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: Option<&T>,
-    ) -> Result<&mut Self, WriteError> {
-        match value {
-            Some(value) => self.value(key, value),
-            None => Ok(self),
-        }
     }
 
     /// Writes an object.
