@@ -148,12 +148,8 @@ impl Local {
             1 => first.bytes.clone(),
             _ => {
                 let frames = state.frames.range(start..end.min(state.frames.len()));
-                let size = frames.map(|frame| frame.bytes.len()).sum();
-                let mut batch = Vec::with_capacity(size);
-                for frame in state.frames.range(start..end.min(state.frames.len())) {
-                    batch.extend_from_slice(&frame.bytes);
-                }
-                batch.into()
+                let frames: Vec<_> = frames.map(|frame| &*frame.bytes).collect();
+                frames.concat().into()
             }
         };
         Some((first.first, bytes, next))

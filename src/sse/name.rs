@@ -156,10 +156,13 @@ impl InvalidText {
 }
 
 /// The reason why a text is not valid in one line of the stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 enum Fault {
+    #[error("is empty")]
     Empty,
+    #[error("holds a line end at byte {0}")]
     LineEnd(usize),
+    #[error("holds a null at byte {0}")]
     Null(usize),
 }
 
@@ -184,16 +187,6 @@ impl Fault {
         match self {
             Self::Empty => 0,
             Self::LineEnd(offset) | Self::Null(offset) => offset,
-        }
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => f.write_str("is empty"),
-            Self::LineEnd(offset) => write!(f, "holds a line end at byte {offset}"),
-            Self::Null(offset) => write!(f, "holds a null at byte {offset}"),
         }
     }
 }
