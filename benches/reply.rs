@@ -124,7 +124,7 @@ fn responses_reply_200_tokens(bencher: Bencher<'_, '_>) {
 #[cfg(feature = "responses")]
 #[divan::bench]
 fn responses_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
-    use copilot_wire::responses::Responses;
+    use copilot_wire::responses::{Responses, Storage};
 
     let env = Env::default();
     let body = Bytes::from_static(br#"{"stream":true,"input":"hi"}"#);
@@ -133,7 +133,7 @@ fn responses_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
     bencher
         .counter(ItemsCount::new(EVENTS))
         .with_inputs(|| {
-            let mut session = Responses::session(&request, &(), &env);
+            let mut session = Responses::session(&request, &Storage::default(), &env);
             let mut out = Vec::with_capacity(64 * 1024);
             session.text("The", &mut out).unwrap();
             (session, out)

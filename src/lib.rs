@@ -93,7 +93,7 @@
 //! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui` | one module and one feature per protocol |
 //! |   | `models` | mounting an agent as a model, and the list of models |
 //! | 4 | [`router`] | HTTP requests and responses, for any protocol |
-//! | 3 | [`agent`], `replies` | runs agents and sends their replies |
+//! | 3 | [`agent`], [`conversations`], `replies` | runs agents and sends their replies; what is stored of them |
 //! | 2 | [`protocol`] | the traits of a protocol; the shared vocabulary |
 //! | 1 | [`sse`], [`lines`], [`json`] | encoding and decoding of bytes, without clock or I/O |
 
@@ -107,6 +107,7 @@ pub mod ag_ui;
 pub mod agent;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+pub mod conversations;
 #[cfg(feature = "github")]
 pub mod github;
 // Documentation only. Its links need every feature; these enable all the others.

@@ -18,6 +18,7 @@ use super::staging::{self, Staging};
 use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
+use crate::conversations::{Recording, Storing};
 use crate::protocol::consent::Asking;
 use crate::protocol::{AgentError, Env, Protocol, Record, Ticks};
 
@@ -82,6 +83,10 @@ struct Live {
     /// `true` if nothing was sent since the last tick.
     silent: bool,
     done: bool,
+    /// The recording of the turn, until its end.
+    recording: Option<Recording>,
+    /// A frame that is sent once the turn is stored.
+    storing: Option<(Exclusive<Storing>, Bytes)>,
 }
 
 impl Body {
@@ -99,7 +104,7 @@ impl Body {
     /// Runs `agent` on `request`, and writes its reply with `session`.
     pub(crate) fn run_session<P, A>(
         agent: A,
-        request: Request<P>,
+        mut request: Request<P>,
         session: P::Session,
         env: &Env,
     ) -> Self
@@ -107,6 +112,7 @@ impl Body {
         P: Protocol,
         A: Agent<P> + 'static,
     {
+        let recording = request.take_recording();
         let is_stream = P::is_stream(&request);
         let next_call = P::next_call(&request);
         let record = Record::new(env, P::NAME)
@@ -117,7 +123,7 @@ impl Body {
         let record = record.open_span(request.headers());
         let request = request.with_env(env);
         let (asking, _) = request.begin();
-        Self::drive(
+        let mut body = Self::drive(
             session,
             record,
             asking,
@@ -128,7 +134,11 @@ impl Body {
                     None => agent.answer(request, reply).await,
                 }
             },
-        )
+        );
+        if let Kind::Live(live) = &mut body.kind {
+            live.recording = recording;
+        }
+        body
     }
 
     fn drive<P, Fut>(
@@ -170,6 +180,8 @@ impl Body {
             ticks: ticks.map(Exclusive::new),
             silent: false,
             done: false,
+            recording: None,
+            storing: None,
         })))
     }
 
@@ -328,14 +340,22 @@ impl Body {
 }
 
 impl Live {
-    fn poll(&mut self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.done {
             return Poll::Ready(None);
+        }
+        if self.storing.is_some() {
+            return self.poll_stored(cx);
         }
         self.poll_agent(cx);
         match self.poll_frame() {
             Poll::Ready(Some(frame)) => {
                 self.silent = false;
+                if let Some(storing) = self.recording.as_mut().and_then(|it| it.push(&frame)) {
+                    self.recording = None;
+                    self.storing = Some((Exclusive::new(storing), frame));
+                    return self.poll_stored(cx);
+                }
                 Poll::Ready(Some(frame))
             }
             Poll::Ready(None) => {
@@ -345,6 +365,20 @@ impl Live {
             }
             Poll::Pending => self.poll_keep_alive(),
         }
+    }
+
+    /// Returns the frame with the end of the answer once the turn is stored: the client's next request continues it.
+    fn poll_stored(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some((storing, _)) = &mut self.storing else {
+            return Poll::Pending;
+        };
+        let Poll::Ready(stored) = storing.get().as_mut().poll(cx) else {
+            return Poll::Pending;
+        };
+        if !stored {
+            self.frames.set_unstored(true);
+        }
+        Poll::Ready(self.storing.take().map(|(_, frame)| frame))
     }
 
     fn poll_output(&mut self, cx: &Context<'_>) -> Poll<()> {

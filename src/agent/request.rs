@@ -11,6 +11,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
+use crate::conversations::Recording;
 use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{Answer, Conversation as _, Env, HistoryItem, Protocol, Purpose, Role, User};
 
@@ -33,6 +34,8 @@ struct Inner<P: Protocol> {
     path: Option<Arc<str>>,
     env: Env,
     consent: Consent,
+    /// The recording of the turn, until it begins.
+    recording: Option<Recording>,
     /// The answer to a question, once it is checked: a check uses the question up.
     answer: OnceLock<Option<Answer>>,
 }
@@ -52,6 +55,7 @@ impl<P: Protocol> Request<P> {
             path: None,
             env: Env::default(),
             consent: Consent::of_process(),
+            recording: None,
             answer: OnceLock::new(),
         }))
     }
@@ -108,6 +112,16 @@ impl<P: Protocol> Request<P> {
     pub(crate) fn with_consent(mut self, consent: &Consent) -> Self {
         self.0.consent = consent.clone();
         self
+    }
+
+    /// Sets the recording of the turn.
+    pub(crate) fn with_recording(mut self, recording: Option<Recording>) -> Self {
+        self.0.recording = recording;
+        self
+    }
+
+    pub(super) fn take_recording(&mut self) -> Option<Recording> {
+        self.0.recording.take()
     }
 
     pub(crate) fn with_env(mut self, env: &Env) -> Self {

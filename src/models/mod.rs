@@ -16,6 +16,7 @@ use bytes::Bytes;
 use http::Response;
 
 use crate::agent::Body;
+use crate::conversations::{Recording, UserConversations};
 use crate::protocol::{Env, Protocol, Refusal};
 use crate::router::{MountError, Site};
 
@@ -75,6 +76,23 @@ pub trait Dialect: Protocol {
     #[cfg(feature = "resumable")]
     fn begun(events: &[u8]) -> Response<Body> {
         Response::new(Body::full(Bytes::copy_from_slice(events)))
+    }
+
+    /// Completes a request that continues a stored conversation with what was said before. Returns what the session
+    /// has to know, and the recording of the new turn if it is to be stored. The default does nothing.
+    ///
+    /// Called for a router with [conversations](crate::Router::conversations). Without, such a request must be refused
+    /// when it is [read](Protocol::read): then the extensions of its head have no [`UserConversations`].
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] if the conversation cannot be continued.
+    fn resume(
+        request: &mut Self::Request,
+        conversations: UserConversations,
+    ) -> impl Future<Output = Result<(Self::Settings, Option<Recording>), Refusal>> + Send {
+        let _ = (request, conversations);
+        async { Ok((Self::Settings::default(), None)) }
     }
 
     /// Answers a request without the agent. The default returns `None`.

@@ -11,6 +11,7 @@ use http::{Method, Response};
 use super::card::{list, unknown_model};
 use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
+use crate::conversations::UserConversations;
 use crate::protocol::Refusal;
 use crate::router::{Call, Endpoint, Mount, MountError, Site};
 
@@ -98,7 +99,12 @@ impl<P> Answers<P> {
 impl<P: Dialect> Answers<P> {
     async fn answer(&self, mut call: Call) -> Result<(Response<Body>, bool), Refusal> {
         let body = std::mem::take(&mut call.body);
+        if let Some(conversations) = call.conversations(call.route()) {
+            call.parts.extensions.insert(conversations);
+        }
         let mut message = P::read(&call.parts, body)?;
+        // Agents have no use for it.
+        let conversations = call.parts.extensions.remove::<UserConversations>();
         let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
         let name = P::model(&mut message);
         let (model, agent) = models.find(&self.base, name)?;
@@ -111,15 +117,17 @@ impl<P: Dialect> Answers<P> {
             Some(response) => response,
             None => {
                 let agent = Arc::clone(agent);
+                let (settings, recording) = match conversations {
+                    Some(conversations) => P::resume(&mut message, conversations).await?,
+                    None => Default::default(),
+                };
+                let call = call.recording(recording);
                 #[cfg(feature = "resumable")]
                 if call.has_replies() && P::begin(&mut message) {
-                    let response = call
-                        .answer_request(agent, message, P::Settings::default())
-                        .await;
+                    let response = call.answer_request(agent, message, settings).await;
                     return Ok((begun::<P>(response).await, may_retry));
                 }
-                call.answer_request(agent, message, P::Settings::default())
-                    .await
+                call.answer_request(agent, message, settings).await
             }
         };
         Ok((response, may_retry))

@@ -3,13 +3,15 @@
 #[cfg(feature = "tokio")]
 use std::cell::Cell;
 use std::fmt;
+use std::future::poll_fn;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 #[cfg(feature = "tokio")]
-use std::task::{Context, Poll};
+use std::task::Context;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_core::Stream;
@@ -202,6 +204,27 @@ impl Env {
             let _ = catch_unwind(AssertUnwindSafe(|| last(turn)));
             observers = others.as_deref();
         }
+    }
+
+    /// Returns the output of `work`, or `None` if that takes longer than `time`. Without a timer it may take any time.
+    pub(crate) async fn within<T>(
+        &self,
+        time: Duration,
+        work: impl Future<Output = T>,
+    ) -> Option<T> {
+        let mut work = pin!(work);
+        let mut ticks = None;
+        poll_fn(|cx| {
+            if let Poll::Ready(done) = work.as_mut().poll(cx) {
+                return Poll::Ready(Some(done));
+            }
+            // Only for work that has to wait: a store in memory answers at once.
+            match ticks.get_or_insert_with(|| self.ticks(time)) {
+                Some(ticks) => ticks.as_mut().poll_next(cx).map(|_| None),
+                None => Poll::Pending,
+            }
+        })
+        .await
     }
 
     /// Returns the seconds since the Unix epoch.

@@ -30,7 +30,8 @@ pub struct Turn<'a> {
     pub outcome: Outcome<'a>,
     /// `true` if the agent was [detached](crate::Body::detach) from its body.
     pub detached: bool,
-    /// `true` if the reply should have been stored to outlive its connection, but could not be.
+    /// `true` if the reply should have been stored, to outlive its connection or to be continued by its id, but could
+    /// not be.
     pub unstored: bool,
     /// The time until the first bytes of the body were sent.
     pub first_byte: Option<Duration>,

@@ -1,9 +1,7 @@
 //! Calls to the store: their time limit, and what operators learn of them.
 
-use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 use super::store::StoreError;
@@ -61,7 +59,7 @@ impl Health {
         env: &Env,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        let answer = within(env, ANSWER, call).await;
+        let answer = env.within(ANSWER, call).await;
         let answer = answer.unwrap_or_else(|| Err(StoreError::Unavailable("no answer".into())));
         self.calls.fetch_add(1, Ordering::Relaxed);
         match &answer {
@@ -119,25 +117,4 @@ impl Health {
             unstored: self.unstored.load(Ordering::Relaxed),
         }
     }
-}
-
-/// Returns the output of `work`, or `None` if that takes longer than `time`. Without a timer it may take any time.
-pub(super) async fn within<T>(
-    env: &Env,
-    time: Duration,
-    work: impl Future<Output = T>,
-) -> Option<T> {
-    let mut work = pin!(work);
-    let mut ticks = None;
-    std::future::poll_fn(|cx| {
-        if let Poll::Ready(done) = work.as_mut().poll(cx) {
-            return Poll::Ready(Some(done));
-        }
-        // Only for a call that has to wait: a store in memory answers at once.
-        match ticks.get_or_insert_with(|| env.ticks(time)) {
-            Some(ticks) => ticks.as_mut().poll_next(cx).map(|_| None),
-            None => Poll::Pending,
-        }
-    })
-    .await
 }

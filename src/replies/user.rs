@@ -7,7 +7,6 @@ use std::task::Poll;
 
 use bytes::Bytes;
 
-use super::health::within;
 use super::local::Found;
 use super::pump::TICK;
 use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyState, ReplyStore, StoreError};
@@ -126,7 +125,7 @@ impl UserReplies {
             let state = self.state(&id).await.ok().flatten()?;
             state.end.is_none().then_some(id)
         };
-        within(&self.env, REGISTRATION, lookup).await.flatten()
+        self.env.within(REGISTRATION, lookup).await.flatten()
     }
 
     /// Returns `true` if this process runs a reply that has no end yet.

@@ -95,6 +95,22 @@ impl Item {
         self.kind == "function_call"
     }
 
+    /// Returns the prefix of ids of such items.
+    pub(super) fn id_prefix(&self) -> &'static str {
+        match self.kind.as_str() {
+            "function_call" => "fc",
+            "function_call_output" => "fco",
+            "reasoning" => "rs",
+            _ if self.is_message() => "msg",
+            _ => "item",
+        }
+    }
+
+    /// Returns `true` if this stands for an item that the server has stored.
+    pub(super) fn is_reference(&self) -> bool {
+        self.kind == "item_reference"
+    }
+
     /// Returns the arguments of a call as a JSON object. Empty text is an object without members.
     ///
     /// # Errors

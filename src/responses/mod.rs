@@ -75,10 +75,19 @@
 //! 8. Silence is broken with a repeated `response.in_progress`: comments do not reset the idle clock
 //!    of Codex.
 //!
-//! Responses are not stored, unless the router has [resumable replies](crate::Router) and the request says
-//! `background`: then they are found at `GET /v1/responses/{id}` for some minutes. A request that continues a stored response is refused with status 400 and
-//! the code `previous_response_not_found`, after which VS Code sends the turn again with the whole
-//! history. Tools that are not functions, and items of unknown kinds, are kept and not acted upon.
+//! # Stored responses
+//!
+//! With [conversations](crate::Router::conversations) a response is stored unless the request says `store: false`, and
+//! so are its items: a request may continue it by `previous_response_id`, and have an `item_reference` in the place of
+//! each item that was stored before, of any number of responses. `GET /v1/responses/{id}` returns it, `DELETE` deletes
+//! it, and `GET /v1/responses/{id}/input_items` lists what was new in its request. As at the official service neither
+//! `instructions` nor `tools` carry over to the next request. The object `conversation` is a key only: nothing is
+//! stored under it.
+//!
+//! Without a store, and where a response is unknown, has expired or is another user's, a request that continues it is
+//! refused with status 400 and the code `previous_response_not_found`, after which VS Code sends the turn again with
+//! the whole history. On a router with [resumable replies](crate::Router) a response of the `background` is found at
+//! `GET /v1/responses/{id}` while it runs, and for some minutes. Tools that are not functions, and items of unknown kinds, are kept and not acted upon.
 //!
 //! # Checked with the clients
 //!
@@ -117,9 +126,11 @@ mod mount;
 mod relay;
 mod request;
 mod response;
+mod retrieve;
 mod session;
 #[cfg(feature = "resumable")]
 mod stored;
+mod stored_turn;
 mod tool;
 
 pub use accumulator::Accumulator;
@@ -133,6 +144,7 @@ pub use relay::{Relay, RelayError};
 pub use request::{Input, ResponsesRequest};
 pub use response::{IncompleteDetails, InputTokensDetails, OutputTokensDetails, Response, Usage};
 pub use session::Session;
+pub use stored_turn::Storage;
 pub use tool::Tool;
 
 use std::borrow::Cow;
@@ -141,6 +153,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
+use crate::conversations::UserConversations;
 use crate::protocol::{Capabilities, Env, Protocol, Refusal, Resumption};
 
 /// The Responses protocol of OpenAI.
@@ -153,7 +166,7 @@ impl Protocol for Responses {
     type Output = StreamEvent;
     type Ending = Ending;
     type Event = Event;
-    type Settings = ();
+    type Settings = Storage;
     type Session = Session;
     type Decoder = Decoder;
 
@@ -164,8 +177,9 @@ impl Protocol for Responses {
         .with(Capabilities::TOOL_RUNS);
     const AWAITS_OUTPUT: bool = true;
 
-    fn read(_: &Parts, body: Bytes) -> Result<ResponsesRequest, Refusal> {
-        ResponsesRequest::read(&body)
+    fn read(parts: &Parts, body: Bytes) -> Result<ResponsesRequest, Refusal> {
+        let has_store = parts.extensions.get::<UserConversations>().is_some();
+        ResponsesRequest::read(&body, has_store)
     }
 
     fn conversation_id<'a>(
@@ -175,8 +189,8 @@ impl Protocol for Responses {
         request.conversation_id()
     }
 
-    fn session(request: &ResponsesRequest, (): &(), env: &Env) -> Session {
-        Session::new(request, env)
+    fn session(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Session {
+        Session::new(request, storage, env)
     }
 
     fn is_stream(request: &ResponsesRequest) -> bool {

@@ -6,8 +6,9 @@ use http::{HeaderValue, Method, Response, StatusCode};
 
 #[cfg(feature = "resumable")]
 use super::stored;
-use super::{Responses, ResponsesRequest};
+use super::{Responses, ResponsesRequest, Storage, retrieve, stored_turn};
 use crate::agent::Body;
+use crate::conversations::{Recording, UserConversations};
 use crate::models::{self, Dialect};
 use crate::protocol::{Protocol as _, Refusal};
 use crate::router::{Call, Endpoint, MountError, Site};
@@ -41,7 +42,7 @@ impl Dialect for Responses {
         site.shared_route(Method::GET, path, NoSocket)?;
         #[cfg(feature = "resumable")]
         stored::mount(path, site)?;
-        Ok(())
+        retrieve::mount(path, site)
     }
 
     #[cfg(feature = "resumable")]
@@ -58,6 +59,13 @@ impl Dialect for Responses {
     #[cfg(feature = "resumable")]
     fn begun(events: &[u8]) -> Response<Body> {
         stored::begun(events)
+    }
+
+    async fn resume(
+        request: &mut ResponsesRequest,
+        conversations: UserConversations,
+    ) -> Result<(Storage, Option<Recording>), Refusal> {
+        stored_turn::resume(request, conversations).await
     }
 
     fn model(request: &mut ResponsesRequest) -> &mut String {

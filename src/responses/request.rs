@@ -78,24 +78,21 @@ impl ResponsesRequest {
         Ok(self)
     }
 
-    /// Reads the body of a request and refuses requests that need stored responses.
-    pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
+    /// Reads the body of a request, and refuses requests that need stored responses where there are none.
+    pub(crate) fn read(body: &Bytes, has_store: bool) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
         let refuse = |message| Refusal::new(StatusCode::BAD_REQUEST, message);
         // An id of another type is unknown: ignoring it would answer without the history too.
-        if request.unknown.get("previous_response_id").is_some()
-            || request.previous_response_id.is_some()
-        {
-            // After this code VS Code repeats the turn with the complete history.
-            let refusal = refuse("responses are not stored: send the whole conversation");
-            return Err(refusal
-                .at("previous_response_id")
-                .code("previous_response_not_found"));
+        if request.unknown.get("previous_response_id").is_some() {
+            return Err(unknown_response("no such response"));
+        }
+        if request.previous_response_id.is_some() && !has_store {
+            return Err(unknown_response("responses are not stored"));
         }
         let mut items = request.input.parts().iter();
         // Only a server that stores items can follow a reference. Skipping it would lose a part of
         // the conversation.
-        if let Some(at) = items.position(|item| item.kind == "item_reference") {
+        if let Some(at) = items.position(|item| item.is_reference() && !has_store) {
             let refusal = refuse("items are not stored: send the item itself");
             return Err(refusal.at(format!("input[{at}]")));
         }
@@ -117,6 +114,14 @@ impl ResponsesRequest {
     pub(super) fn is_background(&self) -> bool {
         let background = self.unknown.get("background");
         background.is_some_and(|background| background.text() == "true")
+    }
+
+    /// Returns `true` if a server that stores responses should store the answer, which is so unless the request says
+    /// otherwise.
+    #[must_use]
+    pub fn is_stored(&self) -> bool {
+        let store = self.unknown.get("store");
+        store.is_none_or(|store| store.text() != "false")
     }
 
     /// Returns the id that is the same in all turns of a conversation: `prompt_cache_key`, else
@@ -143,6 +148,15 @@ impl ResponsesRequest {
         let tools = self.tools.iter().filter(move |_| !none);
         tools.filter_map(|tool| Some((tool.callable()?, tool)))
     }
+}
+
+/// Returns the refusal of a request that continues a response which cannot be continued.
+pub(super) fn unknown_response(reason: &str) -> Refusal {
+    let message = format!("{reason}: send the whole conversation");
+    // After this code VS Code repeats the turn with the complete history.
+    Refusal::new(StatusCode::BAD_REQUEST, message)
+        .at("previous_response_id")
+        .code("previous_response_not_found")
 }
 
 /// The conversation in a request: one message of the user, or items, oldest first. The type is

@@ -10,11 +10,13 @@ use std::collections::HashSet;
 use std::mem;
 
 use super::block::{Block, BlockKind};
+use super::stored_turn::stored_item_id;
 use super::{
     Annotation, Ending, ErrorObject, EventKind, IncompleteDetails, Item, Response,
-    ResponsesRequest, StreamEvent, Usage,
+    ResponsesRequest, Storage, StreamEvent, Usage,
 };
-use crate::json::{Escape, List, ValueWriter, Wire};
+
+use crate::json::{Escape, Json, List, ValueWriter, Wire};
 use crate::protocol::{
     self, Citation, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
 };
@@ -37,6 +39,8 @@ pub struct Session {
     response: Box<Response>,
     /// The members of the response object that have no field.
     required: Cow<'static, str>,
+    /// `true` if the response is stored.
+    is_stored: bool,
     /// The names of the functions that the request offered.
     tools: HashSet<String>,
     /// `true` if events are written; otherwise one document is, at the end.
@@ -57,8 +61,28 @@ pub struct Session {
     done: bool,
 }
 
+/// Returns the members of the response object that have no field.
+fn required(request: &ResponsesRequest, storage: &Storage) -> Cow<'static, str> {
+    let mut required = Cow::Borrowed(REQUIRED);
+    let mut set = |default: &str, value: &str| required = required.replace(default, value).into();
+    if request.is_background() {
+        set(r#""background":false"#, r#""background":true"#);
+    }
+    if storage.is_stored {
+        set(r#""store":false"#, r#""store":true"#);
+    }
+    if let Some(id) = &storage.previous {
+        let id = Json::object(|member| {
+            member.str("previous_response_id", id);
+        });
+        let member = id.text().trim_matches(['{', '}']);
+        set(r#""previous_response_id":null"#, member);
+    }
+    required
+}
+
 impl Session {
-    pub(super) fn new(request: &ResponsesRequest, env: &Env) -> Self {
+    pub(super) fn new(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Self {
         let response = Response {
             // VS Code strips ids of another prefix.
             id: env.new_id("resp"),
@@ -71,12 +95,8 @@ impl Session {
         Self {
             env: env.clone(),
             response: Box::new(response),
-            required: match request.is_background() {
-                true => REQUIRED
-                    .replace(r#""background":false"#, r#""background":true"#)
-                    .into(),
-                false => REQUIRED.into(),
-            },
+            required: required(request, storage),
+            is_stored: storage.is_stored,
             tools: tools.collect(),
             streams: request.is_stream(),
             number: 0,
@@ -157,7 +177,7 @@ impl Session {
     /// Opens a message or a reasoning item.
     fn begin(&mut self, kind: BlockKind, out: &mut Vec<u8>) {
         self.close(out);
-        let block = Block::new(kind, self.env.new_id(kind.prefix()), self.index());
+        let block = Block::new(kind, self.item_id(kind.prefix()), self.index());
         let [part_added, ..] = kind.events();
         let begun = block.item("in_progress", Vec::new());
         self.event_of_item(EventKind::ItemAdded, begun, out);
@@ -171,6 +191,15 @@ impl Session {
             for annotation in mem::take(&mut self.annotations) {
                 self.place_annotation(annotation, out);
             }
+        }
+    }
+
+    /// Returns the id of the next item. If the response is stored, it has the response's, by which a reference finds
+    /// its record.
+    fn item_id(&self, prefix: &str) -> String {
+        match self.is_stored {
+            true => stored_item_id(prefix, &self.response.id, 'o', self.index()),
+            false => self.env.new_id(prefix),
         }
     }
 

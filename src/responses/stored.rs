@@ -1,23 +1,23 @@
-//! Responses that are asked for again: `GET /responses/{id}` and `POST /responses/{id}/cancel`.
+//! Replies that are asked for again: `GET /responses/{id}` and `POST /responses/{id}/cancel`.
 
 use async_trait::async_trait;
 use http::{Method, Response, StatusCode};
 
 use super::lost::{events, last_response, lost};
+use super::retrieve::{Retrieve, not_found, query, refuse};
 use super::{Accumulator, ErrorObject, EventKind, Responses};
 use crate::agent::Body;
 use crate::json::List;
-use crate::protocol::{Protocol as _, Refusal};
+use crate::protocol::Refusal;
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
 use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json, stream};
 
 /// Adds the routes of the responses to requests at `path`.
 pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
     let one = format!("{path}/{{response}}");
-    let path = path.to_owned();
-    let cancel = Cancel(path.clone());
+    let cancel = Cancel(path.to_owned());
     site.resumable_route(Method::POST, &format!("{one}/cancel"), cancel)?;
-    site.resumable_route(Method::GET, &one, Stored(path))
+    site.resumable_route(Method::GET, &one, Retrieve(path.to_owned()))
 }
 
 /// Returns the document that answers a request whose response has only begun.
@@ -28,19 +28,8 @@ pub(super) fn begun(events: &[u8]) -> Response<Body> {
     }
 }
 
-/// `GET /responses/{id}`, below the path of the requests.
-struct Stored(String);
-
 /// `POST /responses/{id}/cancel`
 struct Cancel(String);
-
-fn not_found() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "no such response").code("response_not_found")
-}
-
-fn refuse(refusal: &Refusal) -> Response<Body> {
-    Responses::refuse(refusal).map(Body::full)
-}
 
 /// A response of the user who sent a request.
 struct Found {
@@ -138,49 +127,23 @@ fn position(number: &str) -> Result<u64, Refusal> {
     Ok(number.parse().unwrap_or(u64::MAX))
 }
 
-impl Stored {
-    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
-        let found = Found::new(call, &self.0).await?;
-        // No percent-decoding: the values that are known need none.
-        let query = call.parts.uri.query().unwrap_or_default();
-        let member = |name| {
-            let members = query.split('&').filter_map(|member| member.split_once('='));
-            members.into_iter().find(|(key, _)| *key == name)
-        };
-        if member("stream").is_none_or(|(_, value)| value != "true") {
-            return found.document().await;
-        }
-        let after = match member("starting_after") {
-            None => None,
-            Some((_, number)) => Some(position(number)?),
-        };
-        let from = after.map_or(0, |after| after.saturating_add(1));
-        // A number beyond the end is the end. While the reply goes on, its server may have sent events that are
-        // not in the log yet: they do not come twice.
-        let from = match found.state.end {
-            Some(_) => from.min(found.state.next),
-            None => from,
-        };
-        Ok(stream::<Responses>(
-            found.replies.tail::<Responses>(found.id, from),
-        ))
+/// Answers `GET /responses/{id}`, below the path of the requests.
+pub(super) async fn answer(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+    let found = Found::new(call, path).await?;
+    if query(call, "stream") != Some("true") {
+        return found.document().await;
     }
-}
-
-#[async_trait]
-impl Endpoint for Stored {
-    async fn call(&self, call: Call) -> Response<Body> {
-        let answer = self.answer(&call).await;
-        answer.unwrap_or_else(|refusal| refuse(&refusal))
-    }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        refuse(refusal)
-    }
-
-    fn kind(&self) -> RouteKind {
-        RouteKind::Resume
-    }
+    let after = query(call, "starting_after").map(position).transpose()?;
+    let from = after.map_or(0, |after| after.saturating_add(1));
+    // A number beyond the end is the end. While the reply goes on, its server may have sent events that are
+    // not in the log yet: they do not come twice.
+    let from = match found.state.end {
+        Some(_) => from.min(found.state.next),
+        None => from,
+    };
+    Ok(stream::<Responses>(
+        found.replies.tail::<Responses>(found.id, from),
+    ))
 }
 
 impl Cancel {

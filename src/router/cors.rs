@@ -123,7 +123,7 @@ impl Cors {
         let mut response = Response::new(Body::full(""));
         *response.status_mut() = StatusCode::NO_CONTENT;
         let headers = response.headers_mut();
-        let methods = HeaderValue::from_static("GET, POST, OPTIONS");
+        let methods = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
         headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
         // Users add headers of their own in the front end; an allowed origin may send any.

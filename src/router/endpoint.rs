@@ -15,6 +15,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Request, Running};
+use crate::conversations::{Recording, UserConversations};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
 #[cfg(feature = "resumable")]
 use crate::replies::UserReplies;
@@ -121,6 +122,7 @@ pub struct Call {
     pub(super) public_path: Arc<str>,
     pub(super) router: super::Router,
     pub(super) running: Running,
+    pub(super) recording: Option<Recording>,
 }
 
 impl Call {
@@ -156,6 +158,28 @@ impl Call {
         &self.router.inner.env
     }
 
+    /// Returns the conversations of the user who sent this request, below the path of a route, if the router has
+    /// [any](super::Router::conversations). The parameters of the route are the first ones of this request.
+    #[must_use]
+    pub fn conversations(&self, route: &str) -> Option<UserConversations> {
+        let conversations = self.router.inner.conversations.as_ref()?;
+        let path = self.public_path(&super::path::fill(route, &self.params));
+        conversations.of(&self.parts, &path, self.env())
+    }
+
+    /// Returns the path of the route, with its parameters by name.
+    #[must_use]
+    pub fn route(&self) -> &str {
+        &self.path
+    }
+
+    /// Records the turn that [`answer_request`](Self::answer_request) begins.
+    #[must_use]
+    pub fn recording(mut self, recording: Option<Recording>) -> Self {
+        self.recording = recording;
+        self
+    }
+
     /// Answers a request that has been read with `agent`, on a mount with these settings: as a stream, or as one
     /// document if the request wants that or the turn fails before its [first output](Protocol::AWAITS_OUTPUT).
     ///
@@ -178,6 +202,7 @@ impl Call {
             .params(self.params)
             .with_path(self.public_path)
             .with_env(&self.router.inner.env)
+            .with_recording(self.recording)
             .with_consent(&self.router.inner.consent);
         #[cfg(feature = "resumable")]
         if let Some(replies) = &self.router.inner.replies {

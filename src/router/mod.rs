@@ -34,6 +34,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Reply, Turns, agent_fn};
+use crate::conversations::Conversations;
 use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
 #[cfg(feature = "resumable")]
@@ -87,6 +88,7 @@ struct Inner {
     first_output_timeout: Option<Duration>,
     #[cfg(feature = "resumable")]
     replies: Option<Replies>,
+    conversations: Option<Conversations>,
     /// The state that mounts share, by type.
     shared: Extensions,
     /// The origins of the mounted front ends.
@@ -103,10 +105,17 @@ struct Route {
     guards: Vec<Guard>,
     /// The type of the endpoint, if several mounts may add it.
     shared: Option<TypeId>,
-    /// The route exists only on a router with resumable replies.
-    #[cfg(feature = "resumable")]
-    resumable: bool,
+    /// The stores of which the router needs one for the route to exist.
+    needs: Option<Needs>,
     endpoint: Arc<dyn Endpoint>,
+}
+
+/// Stores of a router.
+#[derive(Clone, Copy, Default)]
+struct Needs {
+    #[cfg(feature = "resumable")]
+    replies: bool,
+    conversations: bool,
 }
 
 impl Router {
@@ -289,6 +298,15 @@ impl Router {
     #[must_use]
     pub fn resumable(mut self, replies: Replies) -> Self {
         self.edit().replies = Some(replies);
+        self
+    }
+
+    /// Lets clients continue a conversation by an id, with a request that has only what is new, where their protocol
+    /// has such ids. Mounts bring the routes for that, whether they are mounted before or after. See
+    /// [`conversations`](crate::conversations).
+    #[must_use]
+    pub fn conversations(mut self, conversations: Conversations) -> Self {
+        self.edit().conversations = Some(conversations);
         self
     }
 
@@ -484,6 +502,7 @@ impl Router {
                     public_path: Arc::clone(&path),
                     router: self.clone(),
                     running: running.clone(),
+                    recording: None,
                 };
                 let mut response = endpoint.call(call).await;
                 response.body_mut().set_running(running);
@@ -539,6 +558,15 @@ impl Inner {
         found
     }
 
+    /// Returns `true` if there is one of these stores.
+    fn has(&self, needs: Needs) -> bool {
+        #[cfg(feature = "resumable")]
+        let replies = needs.replies && self.replies.is_some();
+        #[cfg(not(feature = "resumable"))]
+        let replies = false;
+        replies || needs.conversations && self.conversations.is_some()
+    }
+
     fn find_at(&self, method: &Method, path: &str) -> Found<'_> {
         // A HEAD request is a GET whose body the server leaves out.
         let wanted = if *method == Method::HEAD {
@@ -548,8 +576,7 @@ impl Inner {
         };
         let mut allow = Vec::new();
         for route in &self.routes {
-            #[cfg(feature = "resumable")]
-            if route.resumable && self.replies.is_none() {
+            if route.needs.is_some_and(|needs| !self.has(needs)) {
                 continue;
             }
             let Some(params) = route.path.matches(path) else {

@@ -106,7 +106,6 @@ pub fn escape_segment(text: &str) -> String {
 
 /// Returns the path of a route with the first parameters of a request in it. The same path always becomes the
 /// same text, whichever characters a request escapes.
-#[cfg(feature = "resumable")]
 pub(super) fn fill(route: &str, params: &super::Params) -> String {
     let mut values = params.iter().map(|(_, value)| &**value);
     let mut path = String::with_capacity(route.len());

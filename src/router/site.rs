@@ -9,7 +9,7 @@ use http::{HeaderValue, Method};
 use super::endpoint::{Call, Document, Endpoint};
 use super::guard::Guard;
 use super::path::Path;
-use super::{AgentEndpoint, Inner, Route};
+use super::{AgentEndpoint, Inner, Needs, Route};
 use crate::agent::Agent;
 use crate::protocol::{Protocol, Refusal};
 
@@ -160,10 +160,41 @@ impl Site<'_> {
         path: &str,
         endpoint: E,
     ) -> Result<(), MountError> {
+        self.stored_route(method, path, endpoint, |needs| needs.replies = true)
+    }
+
+    /// Adds a route that several mounts have together, and that is there only on a router with
+    /// [conversations](super::Router::conversations).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`shared_route`](Self::shared_route).
+    pub fn conversation_route<E: Endpoint + 'static>(
+        &mut self,
+        method: Method,
+        path: &str,
+        endpoint: E,
+    ) -> Result<(), MountError> {
+        self.stored_route(method, path, endpoint, |needs| needs.conversations = true)
+    }
+
+    /// Adds a route that is there only on a router with one of the stores that it was added for.
+    fn stored_route<E: Endpoint + 'static>(
+        &mut self,
+        method: Method,
+        path: &str,
+        endpoint: E,
+        set: fn(&mut Needs),
+    ) -> Result<(), MountError> {
         let count = self.router.routes.len();
-        self.shared_route(method, path, endpoint)?;
-        for route in self.router.routes.iter_mut().skip(count) {
-            route.resumable = true;
+        self.shared_route(method.clone(), path, endpoint)?;
+        let path = Path::parse(path)?;
+        for (at, route) in self.router.routes.iter_mut().enumerate() {
+            // One that is there without a store stays so.
+            let is_conditional = at >= count || route.needs.is_some();
+            if is_conditional && route.method == method && route.path == path {
+                set(route.needs.get_or_insert_default());
+            }
         }
         Ok(())
     }
@@ -201,8 +232,7 @@ impl Site<'_> {
             text: path.into(),
             guards,
             shared,
-            #[cfg(feature = "resumable")]
-            resumable: false,
+            needs: None,
             endpoint: Arc::new(endpoint),
         });
         Ok(())

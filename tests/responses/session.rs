@@ -6,7 +6,7 @@ use copilot_wire::protocol::{
 };
 use copilot_wire::responses::{
     Accumulator, Annotation, EventKind, Item, Response, Responses, ResponsesRequest, Session,
-    StreamEvent, Tool,
+    Storage, StreamEvent, Tool,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn session() -> (Session, Vec<u8>) {
     let request = ResponsesRequest::new("m \"1\"", "hi")
         .stream(true)
         .offer([Tool::function("f", "")]);
-    let mut session = Responses::session(&request, &(), &fixed());
+    let mut session = Responses::session(&request, &Storage::default(), &fixed());
     let mut out = Vec::new();
     session.open(&mut out);
     (session, out)
@@ -244,7 +244,7 @@ fn an_ending_of_another_server_is_passed_on() {
 #[test]
 fn a_written_response_is_read_again() {
     let request = ResponsesRequest::new("m", "hi");
-    let mut session = Responses::session(&request, &(), &fixed());
+    let mut session = Responses::session(&request, &Storage::default(), &fixed());
     let mut out = Vec::new();
     session.open(&mut out);
     session.text("Hi", &mut out).unwrap();

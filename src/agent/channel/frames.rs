@@ -50,8 +50,7 @@ pub(in crate::agent) trait Frames: Send + Sync {
     /// Returns `true` if the turn was stopped. The task of a detached run is woken when it is.
     fn poll_stopped(&self, cx: &Context<'_>) -> bool;
 
-    /// Records whether the reply could not be stored.
-    #[cfg(feature = "resumable")]
+    /// Records whether the reply, or the turn, could not be stored.
     fn set_unstored(&self, unstored: bool);
 
     /// Records that the body is gone. With `drain` the run continues, and its output is discarded.
@@ -200,7 +199,6 @@ impl<P: Protocol> Frames for Channel<P> {
         self.task.is_stopped()
     }
 
-    #[cfg(feature = "resumable")]
     fn set_unstored(&self, unstored: bool) {
         self.lock().progress.unstored = unstored;
     }

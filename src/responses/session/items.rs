@@ -48,8 +48,7 @@ impl Session {
             return Err(SendError::Invalid("an item must have a type".into()));
         }
         if is_empty(&item.id) {
-            let prefix = if item.is_call() { "fc" } else { "item" };
-            item.id = Some(self.env.new_id(prefix));
+            item.id = Some(self.env.new_id(item.id_prefix()));
         }
         item.status = Some("completed".into());
         if item.is_call() {
@@ -69,11 +68,15 @@ impl Session {
     }
 
     /// Writes a complete item, whose room is taken.
-    pub(super) fn item(&mut self, item: Item, out: &mut Vec<u8>) {
+    pub(super) fn item(&mut self, mut item: Item, out: &mut Vec<u8>) {
         if self.done {
             return;
         }
         self.close(out);
+        if self.is_stored {
+            // Only now the number of the item is known.
+            item.id = Some(self.item_id(item.id_prefix()));
+        }
         let is_call = item.is_call();
         let begun = Item {
             status: Some("in_progress".into()),

@@ -1,0 +1,229 @@
+//! Records of turns in the memory of this process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::store::{ConversationStore, RecordError, RecordKey};
+use crate::protocol::Env;
+
+/// The estimated size of a record without its bytes.
+const OVERHEAD: usize = 512;
+
+/// A [`ConversationStore`] in the memory of this process: for one server, and for tests.
+///
+/// Records expire by the clock of its environment. They have 1 GiB together by default, and those of one user 64 MiB.
+/// A record that does not fit takes the place of those that expire first: of its user, or of all.
+///
+/// ```
+/// use copilot_wire::Router;
+/// use copilot_wire::conversations::{Conversations, MemoryConversationStore};
+///
+/// let store = MemoryConversationStore::new().limit(256 << 20).user_limit(16 << 20);
+/// let router = Router::new().conversations(Conversations::per_user(store));
+/// # let _ = router;
+/// ```
+pub struct MemoryConversationStore {
+    env: Env,
+    limit: usize,
+    user_limit: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    records: HashMap<RecordKey, Entry>,
+    users: HashMap<[u8; 16], Shelf>,
+    all: Shelf,
+}
+
+struct Entry {
+    record: Bytes,
+    expires: SystemTime,
+}
+
+/// The records of one user, or of all.
+#[derive(Default)]
+struct Shelf {
+    /// The times at which records expire.
+    expiry: BTreeSet<(SystemTime, RecordKey)>,
+    /// The size of the records, in bytes.
+    size: usize,
+}
+
+impl MemoryConversationStore {
+    /// Creates a store with the system's clock.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            env: Env::default(),
+            limit: 1 << 30,
+            user_limit: 64 << 20,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Sets the environment: the clock.
+    #[must_use]
+    pub fn env(mut self, env: Env) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// Sets the size of all records together, in bytes.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Sets the size of the records of one user, in bytes. On a server with a single user these are all records.
+    #[must_use]
+    pub fn user_limit(mut self, bytes: usize) -> Self {
+        self.user_limit = bytes;
+        self
+    }
+
+    /// Returns the number of records that have not expired.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().records.len()
+    }
+
+    /// Returns `true` if all records have expired.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the size of all records, in bytes, with an estimate of what storing them takes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.lock().all.size
+    }
+
+    /// Returns the state without the records that have expired.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that is done under the lock panics in the middle of a change.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.env.now();
+        while let Some(key) = state.all.first().filter(|(expires, _)| *expires <= now) {
+            state.remove(&key.1);
+        }
+        state
+    }
+}
+
+impl Shelf {
+    fn first(&self) -> Option<(SystemTime, RecordKey)> {
+        self.expiry.first().copied()
+    }
+
+    fn lacks(&self, size: usize, limit: usize) -> bool {
+        size > limit.saturating_sub(self.size)
+    }
+}
+
+impl State {
+    fn remove(&mut self, key: &RecordKey) -> bool {
+        let Some(entry) = self.records.remove(key) else {
+            return false;
+        };
+        let size = entry.record.len() + OVERHEAD;
+        self.all.expiry.remove(&(entry.expires, *key));
+        self.all.size -= size;
+        if let Some(user) = self.users.get_mut(key.user()) {
+            user.expiry.remove(&(entry.expires, *key));
+            user.size -= size;
+            if user.expiry.is_empty() {
+                self.users.remove(key.user());
+            }
+        }
+        true
+    }
+
+    fn add(&mut self, key: RecordKey, record: Bytes, expires: SystemTime) {
+        let size = record.len() + OVERHEAD;
+        self.records.insert(key, Entry { record, expires });
+        let user = self.users.entry(*key.user()).or_default();
+        for shelf in [user, &mut self.all] {
+            shelf.expiry.insert((expires, key));
+            shelf.size += size;
+        }
+    }
+}
+
+#[async_trait]
+impl ConversationStore for MemoryConversationStore {
+    async fn put(&self, key: &RecordKey, record: Bytes, keep: Duration) -> Result<(), RecordError> {
+        let size = record.len() + OVERHEAD;
+        if size > self.limit.min(self.user_limit) {
+            return Err(RecordError::Full);
+        }
+        let expires = self.env.now() + keep;
+        let mut state = self.lock();
+        // Again by a writer that did not get the answer.
+        state.remove(key);
+        while let Some(user) = state.users.get(key.user()) {
+            match user.first().filter(|_| user.lacks(size, self.user_limit)) {
+                Some((_, first)) => state.remove(&first),
+                None => break,
+            };
+        }
+        while let Some((_, first)) = state
+            .all
+            .first()
+            .filter(|_| state.all.lacks(size, self.limit))
+        {
+            state.remove(&first);
+        }
+        state.add(*key, record, expires);
+        Ok(())
+    }
+
+    async fn get(
+        &self,
+        keys: &[RecordKey],
+        keep: Duration,
+    ) -> Result<Vec<Option<Bytes>>, RecordError> {
+        let expires = self.env.now() + keep;
+        let mut state = self.lock();
+        let records = keys.iter().map(|key| {
+            let entry = state.records.get(key)?;
+            let (record, later) = (entry.record.clone(), entry.expires < expires);
+            if later {
+                state.remove(key);
+                state.add(*key, record.clone(), expires);
+            }
+            Some(record)
+        });
+        Ok(records.collect())
+    }
+
+    async fn delete(&self, key: &RecordKey) -> Result<bool, RecordError> {
+        Ok(self.lock().remove(key))
+    }
+}
+
+impl Default for MemoryConversationStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Shows how many records there are, never what is in them.
+impl fmt::Debug for MemoryConversationStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.lock();
+        f.debug_struct("MemoryConversationStore")
+            .field("limit", &self.limit)
+            .field("user_limit", &self.user_limit)
+            .field("len", &state.records.len())
+            .field("size", &state.all.size)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,315 @@
+//! Conversations that clients continue by an id, with a request that has only what is new.
+//!
+//! Without this module a request has the whole conversation, and one that has an id in its place is refused, in words
+//! after which clients that can do so send everything.
+//! [`Router::conversations`](crate::Router::conversations) gives a router [`Conversations`]: every turn that was
+//! answered is then recorded in a [`ConversationStore`], and a request that continues one gets what was said before,
+//! so that the agent sees the whole conversation in any case.
+//!
+//! ```
+//! use copilot_wire::Router;
+//! use copilot_wire::conversations::{Conversations, MemoryConversationStore};
+//!
+//! let store = MemoryConversationStore::new();
+//! let router = Router::new().conversations(Conversations::single_user(store));
+//! # let _ = router;
+//! ```
+//!
+//! # Records
+//!
+//! A record has what one turn adds to its conversation: what was new in the request, and the answer. It names up to 32
+//! of the turns before it, so a conversation takes space in proportion to its length, and is read with one call of the
+//! store for 32 turns. Any number of turns may continue the same one.
+//!
+//! A record is written before the client can read the end of the answer, so that the next request finds it. A turn
+//! that failed, was cancelled or was not read to its end is not recorded. A turn whose record cannot be written is
+//! answered all the same, is [reported](crate::protocol::Turn) as unstored, and cannot be continued.
+//!
+//! # Protocols
+//!
+//! [`Dialect::resume`](crate::models::Dialect::resume) is the hook of a protocol: it finds the [`Chain`] of turns that
+//! a request continues with [`UserConversations`], completes the request with them, and returns a [`Recording`] of the
+//! new turn, whose [`Recorder`] makes the record from the bytes of the answer.
+
+mod memory;
+mod recording;
+mod store;
+
+pub use memory::MemoryConversationStore;
+pub(crate) use recording::Storing;
+pub use recording::{Recorder, Recording};
+pub use store::{ConversationStore, RecordError, RecordKey};
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::request::Parts;
+
+use crate::json::wire::object;
+use crate::json::{Escape, Json, ValueWriter};
+use crate::protocol::{Env, Refusal, User};
+
+/// The number of earlier turns that a record names, which are read with one call of the store.
+const PARENTS: usize = 32;
+
+/// The time limit of a call of the store.
+const ANSWER: Duration = Duration::from_secs(5);
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// The configuration of conversations by id: the store of their turns, their users, and limits.
+///
+/// Cloning it shares the store.
+#[derive(Clone, Debug)]
+pub struct Conversations {
+    store: Arc<dyn ConversationStore>,
+    limits: Limits,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    keep: Duration,
+    turns: usize,
+    bytes: usize,
+    /// All callers are one user.
+    single: bool,
+}
+
+impl Conversations {
+    /// Creates the conversations of a server with several users.
+    ///
+    /// A conversation belongs to the [`User`] of its requests, whom a guard has added: for everybody else its ids are
+    /// unknown. A request without a user is answered as if there were no store.
+    pub fn per_user(store: impl ConversationStore + 'static) -> Self {
+        Self {
+            store: Arc::new(store),
+            limits: Limits {
+                keep: 24 * HOUR,
+                turns: 1000,
+                bytes: 16 << 20,
+                single: false,
+            },
+        }
+    }
+
+    /// Creates the conversations of a server with one user: everybody who can send requests can continue and read all
+    /// conversations by their ids.
+    pub fn single_user(store: impl ConversationStore + 'static) -> Self {
+        let mut conversations = Self::per_user(store);
+        conversations.limits.single = true;
+        conversations
+    }
+
+    /// Sets the time for which a turn is kept after it was last read or continued. The default is 24 hours.
+    #[must_use]
+    pub fn keep(mut self, time: Duration) -> Self {
+        self.limits.keep = time;
+        self
+    }
+
+    /// Sets the limits of one conversation, in turns and in bytes, from which on it cannot be continued any more. The
+    /// defaults are 1,000 turns and 16 MiB.
+    #[must_use]
+    pub fn limit(mut self, turns: usize, bytes: usize) -> Self {
+        (self.limits.turns, self.limits.bytes) = (turns, bytes);
+        self
+    }
+
+    /// Returns the conversations of the user who sent a request, below a path.
+    pub(crate) fn of(&self, parts: &Parts, path: &str, env: &Env) -> Option<UserConversations> {
+        let user = match parts.extensions.get::<User>() {
+            _ if self.limits.single => "".into(),
+            user => Arc::clone(&user?.id),
+        };
+        Some(UserConversations {
+            conversations: self.clone(),
+            user,
+            path: path.into(),
+            env: env.clone(),
+        })
+    }
+}
+
+/// The conversations of one user below one path. The ids of other users' turns are unknown.
+///
+/// A protocol finds it in the extensions of a request that it [reads](crate::Protocol::read), if there is a store.
+#[derive(Clone)]
+pub struct UserConversations {
+    conversations: Conversations,
+    user: Arc<str>,
+    path: Arc<str>,
+    env: Env,
+}
+
+/// One turn in a store: an object with `parents` and `data`.
+struct Record {
+    /// The ids of the turns before it, the last one first.
+    parents: Vec<String>,
+    /// What the protocol has recorded.
+    data: Json,
+    /// The size in bytes.
+    size: usize,
+}
+
+impl Record {
+    fn read(record: Bytes) -> Option<Self> {
+        let size = record.len();
+        let record = Json::parse(record).ok()?;
+        let parents = record.get("parents").unwrap_or_default();
+        let parents = parents.elements().take(PARENTS);
+        Some(Self {
+            parents: parents
+                .map(|id| Some(id.string()?.into_owned()))
+                .collect::<Option<_>>()?,
+            data: record.get("data")?,
+            size,
+        })
+    }
+}
+
+/// The turns of a conversation up to a certain one.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    /// What was recorded of each turn, the first one first.
+    pub turns: Vec<Json>,
+    /// The ids of the last turns, the last one first.
+    parents: Vec<String>,
+}
+
+/// The reason for which a conversation cannot be continued.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChainError {
+    /// A turn was never stored, is deleted, has expired, or belongs to another user.
+    #[error("no such conversation")]
+    Unknown,
+    /// The conversation has reached its limit.
+    #[error("the stored conversation is too long")]
+    TooLong,
+    /// The store has failed.
+    #[error(transparent)]
+    Store(#[from] RecordError),
+}
+
+impl UserConversations {
+    fn key(&self, id: &str) -> RecordKey {
+        RecordKey::new(&self.user, &self.path, id)
+    }
+
+    /// Waits for a call of the store, up to the time limit.
+    async fn ask<T>(
+        &self,
+        call: impl Future<Output = Result<T, RecordError>>,
+    ) -> Result<T, RecordError> {
+        let answer = self.env.within(ANSWER, call).await;
+        answer.unwrap_or_else(|| Err(RecordError::Unavailable("no answer".into())))
+    }
+
+    async fn records(&self, ids: &[String]) -> Result<Vec<Option<Record>>, RecordError> {
+        let keys: Vec<_> = ids.iter().map(|id| self.key(id)).collect();
+        let keep = self.conversations.limits.keep;
+        let records = self.ask(self.conversations.store.get(&keys, keep)).await?;
+        let mut records = records.into_iter().map(|it| it.and_then(Record::read));
+        // As many as were asked for, whatever a store returns.
+        Ok(ids.iter().map(|_| records.next().flatten()).collect())
+    }
+
+    /// Returns what was recorded of one turn; `None` if its id is unknown.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] if the store has failed.
+    pub async fn turn(&self, id: &str) -> Result<Option<Json>, RecordError> {
+        let records = self.records(&[id.to_owned()]).await?;
+        let record = records.into_iter().next().flatten();
+        Ok(record.map(|record| record.data))
+    }
+
+    /// Returns the conversation that ended with a turn.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainError`] if it cannot be continued.
+    pub async fn chain(&self, id: &str) -> Result<Chain, ChainError> {
+        let limits = self.conversations.limits;
+        let mut chain = Chain::default();
+        let mut bytes = 0;
+        let mut wanted = vec![id.to_owned()];
+        while !wanted.is_empty() {
+            let mut next = Vec::new();
+            for (record, id) in self.records(&wanted).await?.into_iter().zip(wanted) {
+                let record = record.ok_or(ChainError::Unknown)?;
+                bytes += record.size;
+                if chain.parents.len() < PARENTS {
+                    chain.parents.push(id);
+                }
+                chain.turns.push(record.data);
+                next = record.parents;
+                if chain.turns.len() >= limits.turns || bytes >= limits.bytes {
+                    return Err(ChainError::TooLong);
+                }
+            }
+            wanted = next;
+        }
+        chain.turns.reverse();
+        Ok(chain)
+    }
+
+    /// Deletes what was recorded of a turn: neither it nor a turn after it can be continued. Returns `false` if its
+    /// id is unknown.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] if the store has failed.
+    pub async fn delete(&self, id: &str) -> Result<bool, RecordError> {
+        let key = self.key(id);
+        self.ask(self.conversations.store.delete(&key)).await
+    }
+
+    /// Stores what was recorded of a turn that comes after `parents`.
+    async fn put(&self, id: &str, parents: &[String], data: &Json) -> Result<(), RecordError> {
+        let mut record = Vec::new();
+        object(ValueWriter::new(&mut record, Escape::Json), |record| {
+            // Writing a text cannot fail.
+            let _ = record.array("parents", parents, |id, to| {
+                to.str(id);
+                Ok(())
+            });
+            record.raw("data", data);
+        });
+        // No request could ever continue it.
+        if record.len() >= self.conversations.limits.bytes {
+            return Err(RecordError::Full);
+        }
+        let (key, keep) = (self.key(id), self.conversations.limits.keep);
+        let put = self.conversations.store.put(&key, record.into(), keep);
+        self.ask(put).await
+    }
+
+    /// Returns the number of bytes that one conversation may have.
+    #[must_use]
+    pub fn byte_limit(&self) -> usize {
+        self.conversations.limits.bytes
+    }
+}
+
+impl fmt::Debug for UserConversations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UserConversations")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl From<RecordError> for Refusal {
+    /// Creates the refusal of a request that the store has failed.
+    fn from(_: RecordError) -> Self {
+        let status = StatusCode::SERVICE_UNAVAILABLE;
+        Self::new(status, "conversations cannot be read now")
+            .code("overloaded")
+            .retryable()
+    }
+}
