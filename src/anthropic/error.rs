@@ -34,6 +34,13 @@ impl ErrorObject {
     /// send the whole conversation.
     pub(super) const NO_THREADS: &'static str = "thread_unsupported_request";
 
+    /// The code of a request that continues an unknown thread. Both clients then send the whole conversation, and
+    /// begin a new one.
+    pub(super) const NO_SUCH_THREAD: &'static str = "thread_not_found";
+
+    /// The code of a request that changes what a thread keeps.
+    pub(super) const OTHER_THREAD: &'static str = "thread_fingerprint_mismatch";
+
     /// Returns `true` if the error says that the conversation is too long for the model, see
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
     #[must_use]
@@ -72,15 +79,17 @@ impl ErrorObject {
         let message = refusal.to_string();
         match refusal.kind() {
             Refusal::TOO_LONG => Self::new(kind, too_long(&message)),
-            Self::NO_THREADS => {
+            code @ (Self::NO_THREADS | Self::NO_SUCH_THREAD | Self::OTHER_THREAD) => {
                 let mut error = Self::new(kind, message);
                 let details = Json::object(|details| {
-                    details.str("error_code", Self::NO_THREADS);
-                    // Serializing a string cannot fail.
-                    let _ = details.array("unsupported", ["thread"], |name, to| {
-                        to.str(name);
-                        Ok(())
-                    });
+                    details.str("error_code", code);
+                    if code == Self::NO_THREADS {
+                        // Serializing a string cannot fail.
+                        let _ = details.array("unsupported", ["thread"], |name, to| {
+                            to.str(name);
+                            Ok(())
+                        });
+                    }
                 });
                 error.unknown.push("details", details);
                 error

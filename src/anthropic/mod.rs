@@ -72,6 +72,17 @@
 //! [retryable](crate::protocol::AgentError::retryable) is an `overloaded_error`, and
 //! [`Model::retries`] omits the header.
 
+//!
+//! # Threads
+//!
+//! With [conversations](crate::Router::conversations) a request with `"thread": {"type": "create"}` begins a thread,
+//! which keeps its `system` and `tools`, and one with `"type": "continue"` and the `previous_message_id` of any of its
+//! answers has only the new messages: the tool runners of both official clients do so by default. An unknown id is
+//! refused with status 404 and the code `thread_not_found`, after which they send everything in a new thread; without
+//! a store, and for a thread beyond its limits, every `thread` is refused with status 400 and the code
+//! `thread_unsupported_request`, after which they go on without threads. Unlike at the official service an answer may
+//! be continued more than once. Changes of tools in messages are left to the agent.
+
 mod accumulator;
 mod block;
 mod content;
@@ -83,6 +94,7 @@ mod mount;
 mod relay;
 mod request;
 mod session;
+mod thread;
 
 pub use accumulator::Accumulator;
 pub use block::{ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock};
@@ -102,6 +114,7 @@ use http::header::HeaderName;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
+use crate::conversations::UserConversations;
 use crate::json::Json;
 use crate::protocol::{
     AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
@@ -135,8 +148,9 @@ impl Protocol for Anthropic {
         .with(Capabilities::CALLS);
     const AWAITS_OUTPUT: bool = true;
 
-    fn read(_: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
-        MessagesRequest::read(&body)
+    fn read(parts: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
+        let has_store = parts.extensions.get::<UserConversations>().is_some();
+        MessagesRequest::read(&body, has_store)
     }
 
     /// Returns Claude Code's id of the conversation, from a header or from the JSON text in

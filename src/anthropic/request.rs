@@ -74,21 +74,28 @@ impl MessagesRequest {
         Ok(self)
     }
 
-    /// Reads the body of a request, checks that it has messages, and refuses requests that need stored threads.
-    pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
+    /// Reads the body of a request, checks that it has messages, and refuses requests that need stored threads where
+    /// there are none.
+    pub(crate) fn read(body: &Bytes, has_store: bool) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
-        let thread = request.unknown.get("thread");
+        let thread = request.thread();
         // Also the first request of a thread: the next one has neither its messages nor its tools.
-        if thread.is_some_and(|thread| thread.kind() != Kind::Null) {
-            let message = "threads are not stored: send the whole conversation";
-            let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
-            return Err(refusal.at("thread").code(ErrorObject::NO_THREADS));
+        if thread.is_some() && !has_store {
+            return Err(no_threads("threads are not stored"));
         }
-        if request.messages.is_empty() {
+        // A thread may go on without a new message, after an answer that was not complete.
+        let has_more = thread.and_then(previous).is_some();
+        if request.messages.is_empty() && !has_more {
             let message = "must be an array with at least one message";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("messages"));
         }
         Ok(request)
+    }
+
+    /// Returns the member `thread`.
+    pub(super) fn thread(&self) -> Option<&Json> {
+        let thread = self.unknown.get("thread");
+        thread.filter(|thread| thread.kind() != Kind::Null)
     }
 
     /// Returns `true` if the answer should be streamed.
@@ -141,6 +148,21 @@ impl MessagesRequest {
             tool.is_custom() && !tool.name.is_empty() && tool.name != "DeferredToolPlaceholder"
         })
     }
+}
+
+/// Returns the id of the message that a thread continues.
+pub(super) fn previous(thread: &Json) -> Option<String> {
+    let is_continued = thread.get("type")?.string()? == "continue";
+    let id = thread.get("previous_message_id")?.string()?.into_owned();
+    is_continued.then_some(id)
+}
+
+/// Returns the refusal of a request for a thread. The tool runners of both official clients then send the whole
+/// conversation.
+pub(super) fn no_threads(reason: &str) -> Refusal {
+    let message = format!("{reason}: send the whole conversation");
+    let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
+    refusal.at("thread").code(ErrorObject::NO_THREADS)
 }
 
 fn add(one: (usize, usize), other: (usize, usize)) -> (usize, usize) {

@@ -14,3 +14,4 @@ mod items;
 mod responses;
 mod store;
 mod support;
+mod threads;
