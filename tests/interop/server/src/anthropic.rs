@@ -12,12 +12,14 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::openai::{Confirm, Formed, Tool, Words};
+use crate::recall::Recall;
 
 /// All of them.
 pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
     let mut router = router
         .mount(Model::new("words"), Words)?
         .mount(Model::new("tool"), Tool)?
+        .mount(Model::new("recall"), Recall)?
         .mount(Model::new("formed"), Formed)?
         .mount(Model::new("confirm"), Confirm)?;
     for name in NATIVE {

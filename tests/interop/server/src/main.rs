@@ -8,6 +8,7 @@ mod anthropic;
 mod failing;
 mod ollama;
 mod openai;
+mod recall;
 mod responses;
 mod ui_stream;
 
@@ -16,6 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use copilot_wire::Router;
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::protocol::{Env, Environment, Ticks};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
@@ -23,7 +25,9 @@ use tokio::net::TcpListener;
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let router = openai::mount(Router::new().env(Env::new(Impatient)))?;
+    let router = Router::new().env(Env::new(Impatient));
+    let conversations = Conversations::single_user(MemoryConversationStore::new());
+    let router = openai::mount(router.conversations(conversations))?;
     let router = anthropic::mount(router)?;
     let router = responses::mount(router)?;
     let router = ui_stream::mount(router)?;

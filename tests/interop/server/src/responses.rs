@@ -9,6 +9,7 @@ use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
 use crate::Failure;
 use crate::openai::{Confirm, Formed, Tool, Words};
+use crate::recall::Recall;
 
 /// Mounts one model for each situation.
 pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
@@ -17,6 +18,7 @@ pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
         .mount(Model::new("tool"), Tool)?
         // Of the guide's snippet.
         .mount(Model::new("analyst"), Tool)?
+        .mount(Model::new("recall"), Recall)?
         .mount(Model::new("formed"), Formed)?
         .mount(Model::new("confirm"), Confirm)?;
     for name in NATIVE {
