@@ -20,6 +20,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use copilot_wire::Router;
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::openbb::{Descriptor, Switch};
 
 /// The hosts by which a browser on this machine reaches it. The examples serve nobody else, and no web page may
@@ -111,8 +112,11 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     .enable(Switch::WidgetDashboardSelect)
     .enable(Switch::WidgetDashboardSearch);
     let (mount, signer) = signatures::mount()?;
+    // It serves one user, as `LOOPBACK` says.
+    let conversations = Conversations::single_user(MemoryConversationStore::new());
     let router = Router::new()
         .hosts(LOOPBACK)
+        .conversations(conversations)
         .playground()?
         .mount(descriptor, agent.clone())?
         .mount(mount, agent.clone())?

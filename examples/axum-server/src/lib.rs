@@ -74,6 +74,10 @@ pub fn gateway(
         Some(replies) => agents.resumable(replies),
         None => agents,
     };
+    let agents = match settings.conversations {
+        Some(conversations) => agents.conversations(conversations),
+        None => agents,
+    };
     let agents = mount(agents)?;
     let routes = Router::new()
         .route("/health", get(async || "OK"))

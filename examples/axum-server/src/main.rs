@@ -27,6 +27,10 @@ async fn run() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).init();
     let mut settings = Settings::from_env()?;
     settings.replies = replies(std::env::args().skip(1)).await?;
+    if std::env::args().any(|argument| argument == "--redis") {
+        // A turn that is in the memory of one server cannot be continued on another.
+        settings.conversations = None;
+    }
     let stop = stop_signal()?;
     let listener = TcpListener::bind(settings.address).await?;
     let app = app(settings)?;

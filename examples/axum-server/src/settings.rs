@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::replies::Replies;
 
 /// The settings of the server, from its environment.
@@ -24,6 +25,8 @@ pub struct Settings {
     pub pace: Option<Duration>,
     /// Replies that outlive their connections, by default none.
     pub replies: Option<Replies>,
+    /// Conversations that clients continue by an id, by default in the memory of this server.
+    pub conversations: Option<Conversations>,
 }
 
 /// A setting is missing or not valid. It names the setting and never shows its value.
@@ -41,6 +44,7 @@ impl Settings {
             turns: 256,
             pace: None,
             replies: None,
+            conversations: Some(Conversations::per_user(MemoryConversationStore::new())),
         }
     }
 
