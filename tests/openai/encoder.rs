@@ -3,7 +3,7 @@
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
     ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Delta, Ending, ErrorObject,
-    FinishReason, Function, Logprobs, OpenAi, Session, TokenLogprob, Tool, ToolCall, ToolCallDelta,
+    FinishReason, Function, Logprobs, OpenAi, Session, TokenLogprob, ToolCall, ToolCallDelta,
     Usage,
 };
 use copilot_wire::protocol::{
