@@ -53,13 +53,12 @@ pub(super) fn answer(json: Json) -> Answer {
     if let Some(text) = json.string() {
         return Answer::text(text);
     }
-    let mut members = json.members();
-    match (members.next(), members.next()) {
-        // With further members it is data that happens to have an `error`.
-        (Some((name, why)), None) if name == "error" => {
+    // With further members it is data that happens to have an `error`.
+    match json.get("error").filter(|_| json.members().count() == 1) {
+        Some(why) => {
             let text = why.string().map(Into::into);
             Answer::failed(text.unwrap_or_else(|| why.text().to_owned()))
         }
-        _ => Answer::Data(json),
+        None => Answer::Data(json),
     }
 }
