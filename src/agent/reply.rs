@@ -196,8 +196,8 @@ impl<P: Protocol> Reply<P> {
     /// # Errors
     ///
     /// [`SendError::Unsupported`] when the front end did not offer one of the tools,
-    /// [`SendError::Invalid`] when `calls` is empty, when arguments are no object, or, for the OpenBB Workspace, when
-    /// arguments break the tool's schema,
+    /// [`SendError::Invalid`] when `calls` is empty, when arguments are no object, or when the protocol
+    /// checks arguments against the tool's schema and they break it,
     /// [`SendError::Closed`] when the client has disconnected. No call is made then.
     pub fn calls(self, calls: &[ToolCall]) -> Result<(), SendError> {
         if calls.is_empty() {

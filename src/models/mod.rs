@@ -27,7 +27,7 @@ pub use wrapping::{is_wrapping, split_reminder};
 /// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.
 pub(crate) const NO_ANSWER: &str = "There is no answer.";
 
-/// Returns the class of a refusal on OpenAI's own servers. Clients choose their exception by the status.
+/// Returns the class of a refusal, in the two dialects whose classes are the same. Clients choose their exception by the status.
 #[must_use]
 pub fn error_class(refusal: &Refusal) -> &'static str {
     match refusal.status().as_u16() {
