@@ -32,6 +32,9 @@ pub(super) async fn resume(
     // The agent has the whole conversation: for it, and for a server that it asks, there is no thread.
     request.unknown.retain(|name| name != "thread");
     let new = request.messages.to_raw();
+    if !conversations.takes(&new) {
+        return Err(no_threads("the messages are too long for a thread"));
+    }
     let (chain, settings) = match previous {
         Some(id) => {
             let chain = conversations.chain(&id).await.map_err(refused)?;

@@ -289,6 +289,13 @@ impl UserConversations {
         self.ask(put).await
     }
 
+    /// Returns `true` if what is new in a request is not larger than a whole conversation may be. What is larger is
+    /// not recorded.
+    #[must_use]
+    pub fn takes(&self, new: &Json) -> bool {
+        new.as_bytes().len() < self.byte_limit()
+    }
+
     /// Returns the number of bytes that one conversation may have.
     #[must_use]
     pub fn byte_limit(&self) -> usize {

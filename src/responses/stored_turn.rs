@@ -108,7 +108,7 @@ pub(super) async fn resume(
     request: &mut ResponsesRequest,
     conversations: UserConversations,
 ) -> Result<(Storage, Option<Recording>), Refusal> {
-    let storage = Storage {
+    let mut storage = Storage {
         is_stored: request.is_stored(),
         previous: request.previous_response_id.take(),
     };
@@ -124,6 +124,8 @@ pub(super) async fn resume(
         }
         false => (written(&request.input), Chain::default()),
     };
+    // The answer then says so.
+    storage.is_stored &= conversations.takes(&new);
     let recorder = ResponseRecorder { input: new };
     let recording = Recording::new(conversations, &chain, recorder);
     let recording = Some(recording).filter(|_| storage.is_stored);

@@ -292,6 +292,58 @@ fn a_conversation_beyond_its_limit_is_refused_in_words() {
 }
 
 #[test]
+fn a_request_that_is_larger_than_a_conversation_is_answered_and_says_that_it_is_not_stored() {
+    let store = std::sync::Arc::new(MemoryConversationStore::new());
+    let conversations = Conversations::single_user(std::sync::Arc::clone(&store));
+    let router = with(conversations.limit(100, 1000));
+    let long = "x".repeat(1000);
+    let first = answered(&router, PATH, &json!({"input": long}));
+    assert_eq!(first["store"], false);
+    assert!(store.is_empty());
+    let thread = json!({
+        "model": "m", "max_tokens": 100, "thread": {"type": "create"},
+        "messages": [{"role": "user", "content": long}],
+    });
+    let (status, error) = post(&router, "/v1/messages", &thread);
+    let code = &error["error"]["details"]["error_code"];
+    assert_eq!(
+        (status, code),
+        (
+            StatusCode::BAD_REQUEST,
+            &json!("thread_unsupported_request")
+        )
+    );
+}
+
+#[cfg(feature = "resumable")]
+#[test]
+fn a_response_of_the_background_can_be_continued_when_it_has_ended() {
+    use copilot_wire::replies::{MemoryReplyStore, Replies};
+
+    let replies = Replies::single_user(MemoryReplyStore::new(), |task| {
+        std::thread::spawn(move || futures::executor::block_on(task))
+    });
+    let router = router().resumable(replies);
+    let request = json!({"input": "root", "background": true});
+    let begun = answered(&router, PATH, &request);
+    assert_eq!(begun["store"], true);
+    let one = format!("{PATH}/{}", id(&begun));
+    // At most a minute.
+    let ended = (0..60_000).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let (_, response) = get(&router, &one);
+        (response["status"] == "completed").then_some(response)
+    });
+    assert_eq!(ended.as_ref().map(text), Some("[user:root|]"));
+    assert_eq!(
+        text(&say(&router, &begun, "on")),
+        "[user:root;assistant:[user:root|];user:on|]"
+    );
+    let (_, items) = get(&router, &format!("{one}/input_items"));
+    assert_eq!(items["data"][0]["content"], "root");
+}
+
+#[test]
 fn without_a_store_nothing_is_stored_and_nothing_can_be_read() {
     let router = bare();
     let first = answered(&router, PATH, &json!({"input": "hi", "store": true}));
