@@ -100,6 +100,7 @@
 //! | reasoning, sources, usage | yes | yes | yes |
 //! | keep-alive events | yes | yes | yes |
 //! | a tool call, several calls; there and back | yes | yes | yes |
+//! | three turns by id with a tool, at the defaults of the client; stored responses | yes | yes | yes, by references |
 //! | an incomplete answer; a sentence for one that says nothing | yes | yes | yes |
 //! | a wanted schema, with `parse` | yes | yes | yes |
 //! | failure on the way, at once, and without `stream`: the agent runs once | yes | yes | yes |
