@@ -16,7 +16,7 @@ use super::{
     ResponsesRequest, Storage, StreamEvent, Usage,
 };
 
-use crate::json::{Escape, Json, List, ValueWriter, Wire};
+use crate::json::{Escape, Json, List, ValueWriter, Wire, own};
 use crate::protocol::{
     self, Citation, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
 };
@@ -233,12 +233,13 @@ impl Session {
     /// Adds a source to the message. While none is open, it waits for one.
     fn annotate(&mut self, annotation: &Annotation, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.room.take(annotation.to_raw().as_bytes().len())?;
+        let annotation = own(annotation);
         match &self.block {
             Some(block) if block.kind == BlockKind::Message => {
-                self.place_annotation(annotation.clone(), out);
+                self.place_annotation(annotation, out);
             }
             // An annotation needs a part of a message to point into.
-            _ => self.annotations.push(annotation.clone()),
+            _ => self.annotations.push(annotation),
         }
         Ok(())
     }

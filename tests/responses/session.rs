@@ -1,5 +1,7 @@
 //! A session writes valid streams, whatever an agent sends in whatever order.
 
+use bytes::Bytes;
+use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
     TooLarge, ToolCall, Usage,
@@ -285,4 +287,34 @@ fn the_limit_is_that_of_all_that_is_kept() {
         "https://a.example",
         piece.as_str(),
     )));
+}
+
+/// A value that was read is a slice of its event. The limit counts what is kept, so no more than that may be.
+#[test]
+fn an_event_is_not_kept_for_a_member_of_it() {
+    let frame = Bytes::from(format!(
+        r#"{{"mark":1,"padding":"{}"}}"#,
+        "x".repeat(1 << 10)
+    ));
+    let mark = || Json::parse(frame.clone()).unwrap().get("mark").unwrap();
+    let mut annotation = Annotation::url_citation("https://a.example", "A");
+    annotation.unknown.push("mark", mark());
+    let mut item = Item::default();
+    item.kind = "web_search_call".into();
+    item.unknown.push("mark", mark());
+    let events = [
+        StreamEvent::text("Hi"),
+        StreamEvent::annotation(annotation),
+        StreamEvent::item(item),
+    ];
+    let (mut session, mut out) = session();
+    for event in events {
+        session.output(&event, &mut out).unwrap();
+    }
+    assert!(frame.is_unique(), "the session has slices of the event");
+    session.finish(&mut out);
+    let checked = check(std::str::from_utf8(&out).unwrap(), End::Completed);
+    let output = &checked.response["output"];
+    assert_eq!(output[0]["content"][0]["annotations"][0]["mark"], 1);
+    assert_eq!(output[1]["mark"], 1);
 }

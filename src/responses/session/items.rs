@@ -1,7 +1,7 @@
 //! Complete items: calls, and those of another server.
 
 use super::Session;
-use crate::json::{Kind, Wire};
+use crate::json::{Kind, Wire, own};
 use crate::protocol::{SendError, ToolCall};
 use crate::responses::{EventKind, Item, StreamEvent};
 
@@ -42,7 +42,7 @@ impl Session {
 
     /// Returns a complete form of an item that is neither a message nor reasoning, and its length.
     pub(super) fn prepare(&self, item: &Item) -> Result<(Item, usize), SendError> {
-        let mut item = item.clone();
+        let mut item = own(item);
         let is_empty = |text: &Option<String>| text.as_deref().unwrap_or_default().is_empty();
         if item.kind.is_empty() {
             return Err(SendError::Invalid("an item must have a type".into()));
