@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Json, Members, Wire};
+use crate::json::{Json, JsonError, Members, Reader, Wire};
 use crate::protocol::{self, Attachment, AttachmentContent, ContentPart};
 
 /// The content of a message. The type is [`protocol::Content`].
@@ -13,6 +13,12 @@ impl Content {
     pub(super) fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
         self.parts().iter().filter_map(Part::attachment)
     }
+}
+
+/// Reads a text or parts: clients fail at a result that is anything else.
+pub(super) fn text_or_parts(reader: &mut Reader<'_>) -> Result<Option<Content>, JsonError> {
+    let content = Content::read_from(reader)?;
+    Ok(content.filter(|it| matches!(it, Content::Text(_) | Content::Parts(_))))
 }
 
 impl ContentPart for Part {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::content::Content;
+use super::content::{Content, text_or_parts};
 use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::request::Message;
 use crate::json::wire::encode;
@@ -125,7 +125,7 @@ payloads! {
         /// The id of the call.
         tool_call_id: String [always],
         /// The result. Versions before 1.0 take text only.
-        content: Content [always],
+        content: Content [always, read = text_or_parts],
         /// The role, which is `tool`.
         role: Option<String>,
     }

@@ -79,6 +79,27 @@ fn a_broken_event_does_not_affect_others() {
     }
 }
 
+/// Apps fail at a result that is neither a text nor a list.
+#[test]
+fn a_result_is_a_text_or_parts() {
+    let result = |content: &str| {
+        let head = r#"{"type":"TOOL_CALL_RESULT","messageId":"m","toolCallId":"c","content":"#;
+        Event::read(&format!("{head}{content}}}"))
+    };
+    for content in [r#""found""#, r#"[{"type":"text","text":"found"}]"#] {
+        assert!(matches!(
+            result(content),
+            Ok(Some(Event::ToolCallResult(_)))
+        ));
+    }
+    for content in ["null", "5", r#"{"type":"text","text":"found"}"#] {
+        assert!(
+            matches!(result(content), Err(EventError::Invalid(_))),
+            "{content}"
+        );
+    }
+}
+
 #[test]
 fn a_stream_that_is_cut_is_not_complete() {
     let started = r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#;
