@@ -537,7 +537,11 @@ impl<B: Blocks> Session for BlockSession<B> {
     }
 
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
-        self.blocks.keep_alive(framing, self.state.has_begun, out);
+        match self.state.is_done {
+            // Nothing but what is no event may follow the end.
+            true => out.extend_from_slice(framing.keep_alive()),
+            false => self.blocks.keep_alive(framing, self.state.has_begun, out),
+        }
     }
 
     fn is_failed(&self) -> bool {

@@ -453,9 +453,13 @@ impl protocol::Session for Session {
         Ok(())
     }
 
-    /// Writes that the response is in progress: comments do not reset the idle clock of Codex.
-    fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
-        self.event_of_response(EventKind::InProgress, out);
+    /// Writes that the response is in progress: comments do not reset the idle clock of Codex. Behind the end
+    /// nobody waits for events.
+    fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
+        match self.done {
+            true => out.extend_from_slice(framing.keep_alive()),
+            false => self.event_of_response(EventKind::InProgress, out),
+        }
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {

@@ -381,6 +381,21 @@ fn before_the_message_there_is_only_the_ping() {
     read(&text);
 }
 
+/// An agent may still be at work when it has ended its answer.
+#[test]
+fn behind_an_error_a_keep_alive_is_no_event() {
+    let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
+    let request = Anthropic::read(&parts, ask("Hi").to_string().into()).unwrap();
+    let mut session = Anthropic::session(&request, &(), &fixed());
+    let mut out = Vec::new();
+    session.open(&mut out);
+    let error = ErrorObject::new("api_error", "Failed.");
+    session.ending(&error.into(), &mut out).unwrap();
+    let end = out.len();
+    session.keep_alive(copilot_wire::protocol::Framing::Sse, &mut out);
+    assert_eq!(&out[end..], b": ping\n\n");
+}
+
 #[test]
 fn an_agent_whose_client_leaves_is_dropped() {
     struct Gone(Arc<AtomicUsize>);

@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    Chart, ChartKind, Citation, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
-    TooLarge, ToolCall, Usage,
+    Chart, ChartKind, Citation, Failure, Framing, Notice, Part, Protocol, SendError, Session as _,
+    Status, TooLarge, ToolCall, Usage,
 };
 use copilot_wire::responses::{
-    Accumulator, Annotation, EventKind, Item, Response, Responses, ResponsesRequest, Session,
-    Storage, StreamEvent, Tool,
+    Accumulator, Annotation, Ending, EventKind, Item, Response, Responses, ResponsesRequest,
+    Session, Storage, StreamEvent, Tool,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -120,7 +120,7 @@ fn take(session: &mut Session, step: &Step, out: &mut Vec<u8>) {
         }
         Step::Usage(tokens) => session.part(Part::Usage(&Usage::new(*tokens, 1)), out),
         Step::KeepAlive => {
-            session.keep_alive(copilot_wire::protocol::Framing::Sse, out);
+            session.keep_alive(Framing::Sse, out);
             Ok(())
         }
         Step::Refused => session.part(Part::Calls(&[call("f"), call("g")]), out),
@@ -250,7 +250,7 @@ fn a_written_response_is_read_again() {
     let mut out = Vec::new();
     session.open(&mut out);
     session.text("Hi", &mut out).unwrap();
-    session.keep_alive(copilot_wire::protocol::Framing::Sse, &mut out);
+    session.keep_alive(Framing::Sse, &mut out);
     assert!(out.is_empty(), "all of it comes at the end");
     session.finish(&mut out);
     let response = Response::from_json(&out).unwrap();
@@ -317,4 +317,16 @@ fn an_event_is_not_kept_for_a_member_of_it() {
     let output = &checked.response["output"];
     assert_eq!(output[0]["content"][0]["annotations"][0]["mark"], 1);
     assert_eq!(output[1]["mark"], 1);
+}
+
+/// An agent may still be at work when it has ended its response. Clients read nothing behind the end.
+#[test]
+fn a_keep_alive_behind_the_end_is_no_event() {
+    let (mut session, mut out) = session();
+    let ending = Ending::Incomplete("content_filter".into());
+    session.ending(&ending, &mut out).unwrap();
+    session.keep_alive(Framing::Sse, &mut out);
+    let stream = String::from_utf8(out).unwrap();
+    let (_, behind) = stream.split_once("data: [DONE]\n\n").unwrap();
+    assert_eq!(behind, ": ping\n\n");
 }
