@@ -8,7 +8,7 @@ use super::{
     MessagesRequest, Output, Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use crate::json::wire::object;
-use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
+use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire, own};
 use crate::protocol::{
     self, AnswerDocument, Block, BlockSession, Blocks, Citation, Env, Failure, FrameEvent as _,
     Framing, SendError, Status, ToolCall, Writer, markdown,
@@ -306,7 +306,7 @@ impl Reply {
                 self.complete_call()?;
                 // Collected, not relayed piece by piece: a call that turns out invalid must not
                 // reach the client.
-                self.building = Some((call.clone(), String::new()));
+                self.building = Some((own(call), String::new()));
             }
             // Any other block would close the text block, and clients print or join only one.
             _ if to.has_text() => {}
@@ -366,7 +366,7 @@ impl Reply {
         }
         let sizes = calls
             .clone()
-            .map(|call| call.input.as_bytes().len() + call.name.len() + 64);
+            .map(|call| call.to_raw().as_bytes().len() + 64);
         self.make_room(sizes.sum())?;
         for mut call in calls {
             // The protocol allows only letters, digits, `_` and `-` in ids of calls.

@@ -1,12 +1,15 @@
 //! Events beyond the shared vocabulary, which only agents for this protocol send.
 
+use bytes::Bytes;
 use copilot_wire::Reply;
 use copilot_wire::anthropic::{
     Anthropic, ContentBlock, Delta, Ending, ErrorObject, Message, Output, Relay, RelayError,
     StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{AgentError, Confirmation, SendError, ToolCall};
+use copilot_wire::protocol::{
+    AgentError, Confirmation, Env, Protocol as _, SendError, Session as _, ToolCall,
+};
 use serde_json::{Value, json};
 
 use crate::strict::{Read, read};
@@ -366,4 +369,31 @@ fn native_events_are_in_a_whole_answer_too() {
         r#"{"port":"Brest"}"#
     );
     assert_eq!(message.usage, Usage::new(3, 4));
+}
+
+/// Calls wait for the end of the answer, so all that waits is counted, and nothing else is kept.
+#[test]
+fn buffered_calls_are_limited_with_all_their_members() {
+    let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
+    let request = Anthropic::read(&parts, ask("Hi").to_string().into()).unwrap();
+    let mut session = Anthropic::session(&request, &(), &Env::default());
+    let mut out = Vec::new();
+    session.open(&mut out);
+    let padding = "x".repeat(1 << 10);
+    let event = Bytes::from(format!(
+        r#"{{"caller":"{}","padding":"{padding}"}}"#,
+        "x".repeat(1 << 20)
+    ));
+    let mut call = call("", 1);
+    let member = Json::parse(event.clone()).unwrap().get("caller").unwrap();
+    call.unknown.push("caller", member);
+    let mut take = |start: &Output| {
+        session.output(start, &mut out)?;
+        session.output(&Output::Stop, &mut out)
+    };
+    let start = Output::Start(call.into());
+    take(&start).unwrap();
+    assert_eq!((1..20).take_while(|_| take(&start).is_ok()).count(), 14);
+    drop(start);
+    assert!(event.is_unique(), "a call has a slice of its event");
 }
