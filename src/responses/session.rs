@@ -81,6 +81,16 @@ fn required(request: &ResponsesRequest, storage: &Storage) -> Cow<'static, str> 
     required
 }
 
+/// Returns the size of a text as it is written, at most: it is kept to be repeated with its escapes.
+fn written(text: &str) -> usize {
+    let escapes = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        0..=0x1f => 5,
+        _ => 0,
+    });
+    text.len() + escapes.sum::<usize>()
+}
+
 impl Session {
     pub(super) fn new(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Self {
         let response = Response {
@@ -159,7 +169,7 @@ impl Session {
         if self.done || text.is_empty() {
             return Ok(());
         }
-        self.room.take(text.len())?;
+        self.room.take(written(text))?;
         if self.block.as_ref().is_none_or(|block| block.kind != kind) {
             self.begin(kind, out);
         }
@@ -295,7 +305,7 @@ impl Session {
         if text.is_empty() {
             return Ok(());
         }
-        self.room.check(text.len())?;
+        self.room.check(written(&text))?;
         self.close(out);
         self.say(BlockKind::Reasoning, &text, out)?;
         self.close(out);

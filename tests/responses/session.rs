@@ -289,6 +289,21 @@ fn the_limit_is_that_of_all_that_is_kept() {
     )));
 }
 
+/// What is kept is written again and again, so it counts as it is written.
+#[test]
+fn the_limit_counts_text_with_its_escapes() {
+    let piece = "\u{1}".repeat(1 << 20);
+    let (mut session, mut out) = session();
+    session.text(&piece, &mut out).unwrap();
+    let len = out.len();
+    let refused = session.text(&piece, &mut out);
+    assert!(matches!(refused, Err(SendError::TooLarge(_))));
+    let status = Status::new(piece);
+    let refused = session.part(Part::Status(&status), &mut out);
+    assert!(matches!(refused, Err(SendError::TooLarge(_))));
+    assert_eq!(out.len(), len, "what fails writes nothing");
+}
+
 /// A value that was read is a slice of its event. The limit counts what is kept, so no more than that may be.
 #[test]
 fn an_event_is_not_kept_for_a_member_of_it() {

@@ -1,6 +1,6 @@
 //! Complete items: calls, and those of another server.
 
-use super::Session;
+use super::{Session, written};
 use crate::json::{Kind, Wire, own};
 use crate::protocol::{SendError, ToolCall};
 use crate::responses::{EventKind, Item, StreamEvent};
@@ -31,7 +31,7 @@ impl Session {
         let sources = self.sources();
         // All together and before the first event, because events cannot be taken back.
         let len = items.iter().map(|(_, len)| len).sum();
-        self.room.check(sources.len() + len)?;
+        self.room.check(written(&sources) + len)?;
         self.room.take(len)?;
         self.text_of(&sources, out)?;
         for (item, _) in items {
