@@ -83,11 +83,12 @@ impl ResponsesRequest {
         let request = Self::parse(body)?;
         let refuse = |message| Refusal::new(StatusCode::BAD_REQUEST, message);
         // An id of another type is unknown: ignoring it would answer without the history too.
-        if request.unknown.get("previous_response_id").is_some() {
-            return Err(unknown_response("no such response"));
-        }
-        if request.previous_response_id.is_some() && !has_store {
+        let is_odd = request.unknown.get("previous_response_id").is_some();
+        if (is_odd || request.previous_response_id.is_some()) && !has_store {
             return Err(unknown_response("responses are not stored"));
+        }
+        if is_odd {
+            return Err(unknown_response("no such response"));
         }
         let mut items = request.input.parts().iter();
         // Only a server that stores items can follow a reference. Skipping it would lose a part of

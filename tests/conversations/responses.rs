@@ -360,3 +360,15 @@ fn without_a_store_nothing_is_stored_and_nothing_can_be_read() {
         );
     }
 }
+
+#[test]
+fn without_a_store_an_id_of_any_type_is_refused_in_the_same_words() {
+    let refused = |id: Value| {
+        post(
+            &bare(),
+            PATH,
+            &json!({"input": "hi", "previous_response_id": id}),
+        )
+    };
+    assert_eq!(refused(json!(7)), refused(json!("resp_1")));
+}
