@@ -106,6 +106,13 @@ impl MemoryConversationStore {
         self.lock().all.size
     }
 
+    /// Returns the time at which a record expires that is kept for `keep` from now on.
+    fn expiry(&self, keep: Duration) -> SystemTime {
+        // Beyond the end of the clock it is kept for some centuries.
+        const LONGEST: Duration = Duration::from_secs(10_000_000_000);
+        self.env.now() + keep.min(LONGEST)
+    }
+
     /// Returns the state without the records that have expired.
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that is done under the lock panics in the middle of a change.
@@ -164,7 +171,7 @@ impl ConversationStore for MemoryConversationStore {
         if size > self.limit.min(self.user_limit) {
             return Err(RecordError::Full);
         }
-        let expires = self.env.now() + keep;
+        let expires = self.expiry(keep);
         let mut state = self.lock();
         // Again by a writer that did not get the answer.
         state.remove(key);
@@ -190,7 +197,7 @@ impl ConversationStore for MemoryConversationStore {
         keys: &[RecordKey],
         keep: Duration,
     ) -> Result<Vec<Option<Bytes>>, RecordError> {
-        let expires = self.env.now() + keep;
+        let expires = self.expiry(keep);
         let mut state = self.lock();
         let records = keys.iter().map(|key| {
             let entry = state.records.get(key)?;

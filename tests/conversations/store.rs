@@ -142,6 +142,15 @@ fn a_conversation_goes_on_while_it_is_continued_and_expires_afterwards() {
     assert_eq!(error["error"]["code"], "previous_response_not_found");
 }
 
+#[test]
+fn records_may_be_kept_for_ever() {
+    let store = MemoryConversationStore::new();
+    let router = with(Conversations::single_user(store).keep(Duration::MAX));
+    let first = answered(&router, PATH, &json!({"input": "hi"}));
+    let request = json!({"input": "on", "previous_response_id": first["id"]});
+    answered(&router, PATH, &request);
+}
+
 /// A store that takes its time, and fails as it is told.
 #[derive(Debug, Default)]
 struct Fails {
