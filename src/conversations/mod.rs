@@ -296,6 +296,12 @@ impl UserConversations {
         new.as_bytes().len() < self.byte_limit()
     }
 
+    /// Returns the number of turns that one conversation may have.
+    #[must_use]
+    pub fn turn_limit(&self) -> usize {
+        self.conversations.limits.turns
+    }
+
     /// Returns the number of bytes that one conversation may have.
     #[must_use]
     pub fn byte_limit(&self) -> usize {

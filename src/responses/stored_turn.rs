@@ -203,8 +203,8 @@ struct Known<'a> {
     conversations: &'a UserConversations,
     /// The items that have been read, by their ids.
     items: HashMap<String, Json>,
-    /// The number of bytes of turns that may still be read for single items.
-    left: usize,
+    /// The number of turns that may still be read for single items, and of their bytes.
+    left: (usize, usize),
 }
 
 impl<'a> Known<'a> {
@@ -212,7 +212,7 @@ impl<'a> Known<'a> {
         Self {
             conversations,
             items: HashMap::new(),
-            left: conversations.byte_limit(),
+            left: (conversations.turn_limit(), conversations.byte_limit()),
         }
     }
 
@@ -268,9 +268,11 @@ impl<'a> Known<'a> {
         let Some(response) = response_of(id) else {
             return Ok(None);
         };
+        // Each is a call of the store, and a request has room for very many references.
+        self.left.0 = self.left.0.checked_sub(1).ok_or_else(too_long)?;
         if let Some(data) = self.conversations.turn(&response).await? {
             let size = data.as_bytes().len();
-            self.left = self.left.checked_sub(size).ok_or_else(too_long)?;
+            self.left.1 = self.left.1.checked_sub(size).ok_or_else(too_long)?;
             StoredTurn::read(&data).index(&mut self.items);
         }
         Ok(self.items.get(id).cloned())

@@ -11,6 +11,7 @@
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod items;
+mod limits;
 mod responses;
 mod store;
 mod support;
