@@ -284,6 +284,8 @@ impl UserConversations {
         if record.len() >= self.conversations.limits.bytes {
             return Err(RecordError::Full);
         }
+        // A store counts the bytes of a record, not those that it has room for.
+        let record = record.into_boxed_slice();
         let (key, keep) = (self.key(id), self.conversations.limits.keep);
         let put = self.conversations.store.put(&key, record.into(), keep);
         self.ask(put).await

@@ -1,7 +1,7 @@
 //! Requests and stores at their limits.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,17 +16,21 @@ use crate::support::{answered, post, with};
 
 const PATH: &str = "/v1/responses";
 
-/// A store in memory that counts the calls that read.
+/// A store in memory that counts the calls that read, and the unused bytes of records.
 #[derive(Debug, Default)]
 struct Watched {
     store: MemoryConversationStore,
     gets: AtomicUsize,
+    unused: Mutex<usize>,
 }
 
 #[async_trait]
 impl ConversationStore for Watched {
     async fn put(&self, key: &RecordKey, record: Bytes, keep: Duration) -> Result<(), RecordError> {
-        self.store.put(key, record, keep).await
+        let len = record.len();
+        let record = record.try_into_mut().unwrap();
+        *self.unused.lock().unwrap() += record.capacity() - len;
+        self.store.put(key, record.freeze(), keep).await
     }
 
     async fn get(
@@ -61,4 +65,14 @@ fn references_to_more_responses_than_a_conversation_may_have_are_refused() {
     assert_eq!(error["error"]["code"], "context_length_exceeded");
     let gets = store.gets.load(Ordering::Relaxed);
     assert!(gets < 500, "{gets}");
+}
+
+#[test]
+fn a_record_takes_no_more_memory_than_it_has_bytes() {
+    let store = Arc::new(Watched::default());
+    let router = with(Conversations::single_user(Arc::clone(&store)));
+    for size in [1000, 10_000, 50_000] {
+        answered(&router, PATH, &json!({"input": "x".repeat(size)}));
+    }
+    assert_eq!(*store.unused.lock().unwrap(), 0);
 }
