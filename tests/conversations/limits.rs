@@ -9,10 +9,13 @@ use copilot_wire::async_trait;
 use copilot_wire::conversations::{
     ConversationStore, Conversations, MemoryConversationStore, RecordError, RecordKey,
 };
-use http::StatusCode;
+use copilot_wire::responses::Responses;
+use copilot_wire::router::{Call, Endpoint, Mount, MountError, Site};
+use copilot_wire::{Agent, Body, Reply, agent_fn};
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::support::{answered, post, with};
+use crate::support::{answered, post, router, send_as, with};
 
 const PATH: &str = "/v1/responses";
 
@@ -75,4 +78,39 @@ fn a_record_takes_no_more_memory_than_it_has_bytes() {
         answered(&router, PATH, &json!({"input": "x".repeat(size)}));
     }
     assert_eq!(*store.unused.lock().unwrap(), 0);
+}
+
+/// An endpoint that shows the conversation that ended with the response in its body.
+struct Shown;
+
+#[async_trait]
+impl Endpoint for Shown {
+    async fn call(&self, call: Call) -> http::Response<Body> {
+        let conversations = call.conversations(PATH).unwrap();
+        let id = std::str::from_utf8(&call.body).unwrap();
+        let chain = conversations.chain(id).await.unwrap();
+        http::Response::new(Body::full(format!("{conversations:?} {chain:?}")))
+    }
+}
+
+impl Mount for Shown {
+    type Protocol = Responses;
+
+    fn mount(self, _: Arc<dyn Agent<Responses>>, site: &mut Site<'_>) -> Result<(), MountError> {
+        site.route(Method::POST, "/shown", Self)
+    }
+}
+
+#[test]
+fn debug_of_a_conversation_shows_neither_ids_nor_texts() {
+    let agent = agent_fn(async |_, reply: Reply<Responses>| Ok(reply.text("Yes.").await?));
+    let router = router().mount(Shown, agent).unwrap();
+    let first = answered(&router, PATH, &json!({"input": "secret"}));
+    let id = first["id"].as_str().unwrap();
+    let (_, shown) = send_as(&router, "", Method::POST, "/shown", id);
+    assert!(shown.contains("Chain"), "{shown}");
+    assert!(
+        !shown.contains(&id[..16]) && !shown.contains("secret"),
+        "{shown}"
+    );
 }
