@@ -351,6 +351,9 @@ impl Live {
         match self.poll_frame() {
             Poll::Ready(Some(frame)) => {
                 self.silent = false;
+                // Most front ends show an answer that was cancelled like any other.
+                let cancelled = self.recording.is_some() && self.frames.is_cancelled();
+                self.recording.take_if(|_| cancelled);
                 if let Some(storing) = self.recording.as_mut().and_then(|it| it.push(&frame)) {
                     self.recording = None;
                     self.storing = Some((Exclusive::new(storing), frame));

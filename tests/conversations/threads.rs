@@ -165,3 +165,40 @@ fn what_a_thread_keeps_cannot_be_changed() {
     none["messages"] = json!([]);
     assert_eq!(post(&router, PATH, &none).0, StatusCode::BAD_REQUEST);
 }
+
+#[cfg(all(feature = "resumable", feature = "tokio"))]
+#[test]
+fn an_answer_that_was_cancelled_is_no_part_of_a_thread() {
+    use copilot_wire::anthropic::{Anthropic, Model};
+    use copilot_wire::replies::{MemoryReplyStore, Replies};
+    use copilot_wire::{Reply, Router, agent_fn};
+    use futures::StreamExt as _;
+
+    let agent = agent_fn(async |_, reply: Reply<Anthropic>| {
+        reply.text("So far").await?;
+        std::future::pending().await
+    });
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        let second = std::time::Duration::from_secs(1);
+        let replies = Replies::single_user(MemoryReplyStore::new(), tokio::spawn);
+        let store = std::sync::Arc::new(MemoryConversationStore::new());
+        let router = Router::new()
+            .conversations(Conversations::single_user(std::sync::Arc::clone(&store)))
+            .resumable(replies.join(true).abandoned(second))
+            .mount(Model::new("m"), agent)
+            .unwrap();
+        let mut request = create("hi");
+        request["stream"] = json!(true);
+        let chunk = Ok::<_, std::convert::Infallible>(bytes::Bytes::from(request.to_string()));
+        let post = http::Request::post(PATH).header("content-type", "application/json");
+        let post = post.body(futures::stream::iter([chunk])).unwrap();
+        let mut body = router.handle(post).await.into_body();
+        assert!(body.next().await.is_some());
+        drop(body);
+        // Nobody reads any more.
+        tokio::time::sleep(second * 10).await;
+        assert!(store.is_empty());
+    });
+}

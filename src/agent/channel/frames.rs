@@ -68,6 +68,9 @@ pub(in crate::agent) trait Frames: Send + Sync {
     /// Returns the status of a closed turn.
     fn status(&self) -> StatusCode;
 
+    /// Returns `true` if the turn was cancelled.
+    fn is_cancelled(&self) -> bool;
+
     /// Takes the headers of a failure that is the whole response.
     fn take_headers(&self) -> HeaderMap;
 
@@ -230,6 +233,10 @@ impl<P: Protocol> Frames for Channel<P> {
         let mut state = self.lock();
         state.held = false;
         state.headers.is_some()
+    }
+
+    fn is_cancelled(&self) -> bool {
+        matches!(self.lock().closed, Some((Outcome::Cancelled, _)))
     }
 
     fn status(&self) -> StatusCode {
