@@ -1,6 +1,6 @@
 //! Turns of stored conversations: what is recorded of a response, and requests that continue one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use http::StatusCode;
@@ -159,6 +159,9 @@ async fn complete(
     let before: Vec<_> = turns.iter().flat_map(StoredTurn::items).collect();
     if input.parts().iter().any(Item::is_reference) {
         turns.iter().for_each(|turn| turn.index(&mut known.items));
+        if previous.is_some() {
+            known.in_place = known.items.keys().cloned().collect();
+        }
     }
     let items = known.resolve(std::mem::take(input)).await?;
     if previous.is_some() {
@@ -203,6 +206,8 @@ struct Known<'a> {
     conversations: &'a UserConversations,
     /// The items that have been read, by their ids.
     items: HashMap<String, Json>,
+    /// The ids of those that stand before the input in any case.
+    in_place: HashSet<String>,
     /// The number of turns that may still be read for single items, and of their bytes.
     left: (usize, usize),
 }
@@ -212,6 +217,7 @@ impl<'a> Known<'a> {
         Self {
             conversations,
             items: HashMap::new(),
+            in_place: HashSet::new(),
             left: (conversations.turn_limit(), conversations.byte_limit()),
         }
     }
@@ -247,6 +253,9 @@ impl<'a> Known<'a> {
                 continue;
             }
             let id = item.id.unwrap_or_default();
+            if self.in_place.contains(&id) {
+                continue;
+            }
             let stored = self.find(&id).await?;
             let size = stored.as_ref().map_or(0, |item| item.as_bytes().len());
             let Some(item) = stored.as_ref().and_then(Item::from_raw) else {

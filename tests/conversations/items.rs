@@ -109,6 +109,27 @@ fn a_response_with_references_can_be_continued_by_its_id() {
 }
 
 #[test]
+fn a_reference_to_an_item_of_the_conversation_that_is_continued_does_not_repeat_the_item() {
+    let router = router();
+    let first = answered(&router, PATH, &json!({"input": "one"}));
+    let other = answered(&router, PATH, &json!({"input": "other"}));
+    let reference =
+        |response: &Value| json!({"type": "item_reference", "id": response["output"][0]["id"]});
+    let input = json!([reference(&first), reference(&other), user("two")]);
+    let second = answered(
+        &router,
+        PATH,
+        &json!({"input": input, "previous_response_id": first["id"]}),
+    );
+    let told = format!(
+        "[user:one;assistant:{};assistant:{};user:two|]",
+        text(&first),
+        text(&other)
+    );
+    assert_eq!(text(&second), told);
+}
+
+#[test]
 fn references_that_lead_nowhere_are_refused() {
     let router = per_user(MemoryConversationStore::new());
     let post = |user: &str, body: Value| {
