@@ -20,8 +20,8 @@ use sha2::{Digest, Sha256};
 ///
 /// # Time
 ///
-/// Nobody waits for a call for longer than 5 seconds, if there is a
-/// [timer](crate::protocol::Environment::ticks).
+/// Nobody waits for a call for longer than 5 seconds, nor for all calls before a turn for longer than 20, if there is
+/// a [timer](crate::protocol::Environment::ticks).
 #[async_trait]
 pub trait ConversationStore: Send + Sync + fmt::Debug {
     /// Stores a record for at least `keep` from now on.

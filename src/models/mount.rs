@@ -118,7 +118,10 @@ impl<P: Dialect> Answers<P> {
             None => {
                 let agent = Arc::clone(agent);
                 let (settings, recording) = match conversations {
-                    Some(conversations) => P::resume(&mut message, conversations).await?,
+                    Some(conversations) => {
+                        let resumed = P::resume(&mut message, conversations.clone());
+                        conversations.complete(resumed).await?
+                    }
                     None => Default::default(),
                 };
                 let call = call.recording(recording);

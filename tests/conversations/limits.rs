@@ -25,6 +25,9 @@ struct Watched {
     store: MemoryConversationStore,
     gets: AtomicUsize,
     unused: Mutex<usize>,
+    /// The time that reading takes.
+    #[cfg(feature = "tokio")]
+    pause: Mutex<Duration>,
 }
 
 #[async_trait]
@@ -42,6 +45,11 @@ impl ConversationStore for Watched {
         keep: Duration,
     ) -> Result<Vec<Option<Bytes>>, RecordError> {
         self.gets.fetch_add(1, Ordering::Relaxed);
+        #[cfg(feature = "tokio")]
+        if !self.pause.lock().unwrap().is_zero() {
+            let pause = *self.pause.lock().unwrap();
+            tokio::time::sleep(pause).await;
+        }
         self.store.get(keys, keep).await
     }
 
@@ -68,6 +76,30 @@ fn references_to_more_responses_than_a_conversation_may_have_are_refused() {
     assert_eq!(error["error"]["code"], "context_length_exceeded");
     let gets = store.gets.load(Ordering::Relaxed);
     assert!(gets < 500, "{gets}");
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn a_slow_store_does_not_hold_a_request_for_long() {
+    let store = Arc::new(Watched::default());
+    let router = with(Conversations::single_user(Arc::clone(&store)));
+    let references: Vec<_> = (0..100)
+        .map(|_| reference(&answered(&router, PATH, &json!({"input": "hi"}))))
+        .collect();
+    *store.pause.lock().unwrap() = Duration::from_secs(4);
+    let body = json!({"input": references}).to_string();
+    let chunk = Ok::<_, std::convert::Infallible>(Bytes::from(body));
+    let post = http::Request::post(PATH).header("content-type", "application/json");
+    let post = post.body(futures::stream::iter([chunk])).unwrap();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    let (status, time) = runtime.block_on(async {
+        let begin = tokio::time::Instant::now();
+        (router.handle(post).await.status(), begin.elapsed())
+    });
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE);
+    // In the time of the runtime, which is not that of a clock.
+    assert!(time < Duration::from_secs(30), "{time:?}");
 }
 
 #[test]
