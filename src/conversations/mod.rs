@@ -58,9 +58,6 @@ const PARENTS: usize = 32;
 /// The time limit of a call of the store.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// The time limit of all calls of the store before a turn.
-const RESUMING: Duration = Duration::from_secs(20);
-
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The configuration of conversations by id: the store of their turns, their users, and limits.
@@ -209,15 +206,6 @@ impl UserConversations {
     ) -> Result<T, RecordError> {
         let answer = self.env.within(ANSWER, call).await;
         answer.unwrap_or_else(|| Err(RecordError::Unavailable("no answer".into())))
-    }
-
-    /// Waits for the work that completes a request, up to the time limit.
-    pub(crate) async fn complete<T>(
-        &self,
-        work: impl Future<Output = Result<T, Refusal>>,
-    ) -> Result<T, Refusal> {
-        let done = self.env.within(RESUMING, work).await;
-        done.unwrap_or_else(|| Err(RecordError::Unavailable("no answer".into()).into()))
     }
 
     async fn records(&self, ids: &[String]) -> Result<Vec<Option<Record>>, RecordError> {

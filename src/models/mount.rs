@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 #[cfg(feature = "resumable")]
@@ -11,9 +12,12 @@ use http::{Method, Response};
 use super::card::{list, unknown_model};
 use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
-use crate::conversations::UserConversations;
+use crate::conversations::{RecordError, UserConversations};
 use crate::protocol::Refusal;
 use crate::router::{Call, Endpoint, Mount, MountError, Site};
+
+/// The time limit of all calls of a store of conversations before a turn.
+const RESUMING: Duration = Duration::from_secs(20);
 
 /// A model with its agent.
 type Mounted<P> = (Model<P>, Arc<dyn Agent<P>>);
@@ -120,7 +124,8 @@ impl<P: Dialect> Answers<P> {
                 let (settings, recording) = match conversations {
                     Some(conversations) => {
                         let resumed = P::resume(&mut message, conversations.clone());
-                        conversations.complete(resumed).await?
+                        let resumed = call.env().within(RESUMING, resumed).await;
+                        resumed.ok_or(RecordError::Unavailable("no answer".into()))??
                     }
                     None => Default::default(),
                 };
