@@ -90,6 +90,12 @@ impl Endpoint for Retrieve {
 impl Delete {
     async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
         let conversations = call.conversations(&self.0).ok_or_else(not_found)?;
+        #[cfg(feature = "resumable")]
+        if stored::is_kept(call, &self.0).await? {
+            // The log would still be read. Not 409, after which the official clients repeat the request.
+            let message = "a response of the background is kept until its time is over";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
+        }
         let id = call.param("response").unwrap_or_default();
         if !conversations.delete(id).await? {
             return Err(not_found());

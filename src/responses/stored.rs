@@ -28,6 +28,15 @@ pub(super) fn begun(events: &[u8]) -> Response<Body> {
     }
 }
 
+/// Returns `true` if there is a log of the response to which a request belongs.
+pub(super) async fn is_kept(call: &Call, path: &str) -> Result<bool, Refusal> {
+    match Found::new(call, path).await {
+        Ok(_) => Ok(true),
+        Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => Ok(false),
+        Err(refusal) => Err(refusal),
+    }
+}
+
 /// `POST /responses/{id}/cancel`
 struct Cancel(String);
 

@@ -341,6 +341,10 @@ fn a_response_of_the_background_can_be_continued_when_it_has_ended() {
     );
     let (_, items) = get(&router, &format!("{one}/input_items"));
     assert_eq!(items["data"][0]["content"], "root");
+    // Its log cannot be deleted, so nothing says that it is.
+    let (status, _) = send_as(&router, "", Method::DELETE, &one, "");
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert_eq!(get(&router, &one).0, StatusCode::OK);
 }
 
 #[test]
