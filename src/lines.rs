@@ -154,7 +154,7 @@ impl Decoder {
     }
 }
 
-/// What a look for a line has found.
+/// The result of a search for a line.
 enum Found<'b> {
     Nothing,
     /// A line of the input.

@@ -22,7 +22,7 @@ pub struct Mount {
     settings: Settings,
 }
 
-/// What a [`Mount`] says about its replies.
+/// The settings of a [`Mount`], for its replies.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     pub(super) interrupts: bool,

@@ -113,9 +113,9 @@ fn complete(request: &mut MessagesRequest, chain: &Chain) -> Result<(), Refusal>
 
 /// Records a message from the bytes of its answer.
 struct MessageRecorder {
-    /// What was new in the request.
+    /// The new messages of the request.
     messages: Json,
-    /// What the thread keeps, in its first turn.
+    /// The members of the request that the thread keeps, in its first turn.
     settings: Option<Json>,
     decoder: EventDecoder<Anthropic>,
     /// The message so far. `None` if it is not to be recorded.

@@ -148,7 +148,7 @@ pub struct UserConversations {
 struct Record {
     /// The ids of the turns before it, the last one first.
     parents: Vec<String>,
-    /// What the protocol has recorded.
+    /// The record that the protocol has made.
     data: Json,
     /// The size in bytes.
     size: usize,
@@ -173,7 +173,7 @@ impl Record {
 /// The turns of a conversation up to a certain one.
 #[derive(Clone, Default)]
 pub struct Chain {
-    /// What was recorded of each turn, the first one first.
+    /// The record of each turn, the first one first.
     pub turns: Vec<Json>,
     /// The ids of the last turns, the last one first.
     parents: Vec<String>,

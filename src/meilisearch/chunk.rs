@@ -69,7 +69,7 @@ pub(super) enum Frame {
     Other(Json),
 }
 
-/// What a chat completion chunk adds to the answer.
+/// The addition of one chat completion chunk to the answer.
 pub(super) struct Chunk {
     /// The id, which is the same in all chunks of a round.
     pub(super) id: Option<String>,

@@ -1,4 +1,4 @@
-//! How the events of a stream are told apart.
+//! The framing of a stream: what separates its events.
 
 use std::time::Duration;
 

@@ -105,7 +105,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// [`Infallible`](std::convert::Infallible) if the protocol has none.
     type Ending: Send + 'static;
 
-    /// What a mount says about its replies. `()` if there is nothing to say.
+    /// The settings of a mount for its replies. `()` if there are none.
     type Settings: Clone + Default + Send + Sync + 'static;
 
     /// An event of a stream, as a client's decoder returns it.
@@ -148,7 +148,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Adds what a mount says to a request, such as tools that the request does not list. Nothing by default.
+    /// Adds the settings of a mount to a request, such as tools that the request does not list. Nothing by default.
     fn apply(settings: &Self::Settings, request: &mut Self::Request) {
         let _ = (settings, request);
     }

@@ -48,9 +48,9 @@ fn response_of(item: &str) -> Option<String> {
     Some(format!("resp_{}", digits.get(..DIGITS)?))
 }
 
-/// What is recorded of a turn: an object with `input` and `response`.
+/// The record of a turn: an object with `input` and `response`.
 pub(super) struct StoredTurn {
-    /// What was new in the request: a list of items.
+    /// The new items of the request, as a list.
     input: Json,
     /// The response object at its end.
     pub(super) response: Json,

@@ -28,7 +28,7 @@ pub struct Mount {
     settings: Settings,
 }
 
-/// What a [`Mount`] says about its replies.
+/// The settings of a [`Mount`], for its replies.
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub(super) approvals: bool,

@@ -38,6 +38,9 @@ mod input;
 #[path = "../../../fuzz/src/protocols.rs"]
 #[allow(dead_code)]
 mod properties;
+mod support;
+
+use support::mutations;
 
 /// Does what the prompt says, in any protocol.
 struct Player(Clock);
@@ -640,25 +643,9 @@ fn it_is_fuzzed() {
     );
     let stream = text(body);
     let seeds = [hi.as_bytes(), stream.as_bytes(), b"\0{\"error\":\"x\"}\n"];
-    let mut random = 0x5EED_u64;
-    let mut below = |bound: usize| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) as usize % bound
-    };
-    for round in 0..2000 {
-        let mut bytes = seeds[round % seeds.len()].to_vec();
-        for _ in 0..below(6) {
-            let at = below(bytes.len());
-            match below(3) {
-                0 => bytes[at] = below(256) as u8,
-                1 => drop(bytes.remove(at)),
-                _ => bytes.insert(at, below(256) as u8),
-            }
-        }
-        properties::request::<Ollama>(&bytes);
-        properties::event::<Ollama>(&bytes);
-        properties::word::<Ollama>(&bytes);
-    }
+    mutations(&seeds, |bytes| {
+        properties::request::<Ollama>(bytes);
+        properties::event::<Ollama>(bytes);
+        properties::word::<Ollama>(bytes);
+    });
 }
