@@ -16,10 +16,10 @@ use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json};
 /// Adds the routes of the stored responses to requests at `path`.
 pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
     let one = format!("{path}/{{response}}");
-    let items = InputItems(path.to_owned());
+    let items = Stored::new(path, Ask::InputItems);
     site.conversation_route(Method::GET, &format!("{one}/input_items"), items)?;
-    site.conversation_route(Method::DELETE, &one, Delete(path.to_owned()))?;
-    site.conversation_route(Method::GET, &one, Retrieve(path.to_owned()))
+    site.conversation_route(Method::DELETE, &one, Stored::new(path, Ask::Delete))?;
+    site.conversation_route(Method::GET, &one, Stored::new(path, Ask::Retrieve))
 }
 
 pub(super) fn not_found() -> Refusal {
@@ -37,14 +37,67 @@ pub(super) fn query<'a>(call: &'a Call, name: &str) -> Option<&'a str> {
     members.find_map(|(key, value)| (key == name).then_some(value))
 }
 
-/// `GET /responses/{id}`, below the path of the requests.
-pub(super) struct Retrieve(pub(super) String);
+/// The endpoint of one stored response, below the path of the requests.
+pub(super) struct Stored {
+    path: String,
+    ask: Ask,
+}
 
-/// `DELETE /responses/{id}`
-struct Delete(String);
+/// The requests about a stored response.
+pub(super) enum Ask {
+    /// `GET /responses/{id}`
+    Retrieve,
+    /// `GET /responses/{id}/input_items`
+    InputItems,
+    /// `DELETE /responses/{id}`
+    Delete,
+    /// `POST /responses/{id}/cancel`
+    #[cfg(feature = "resumable")]
+    Cancel,
+}
 
-/// `GET /responses/{id}/input_items`
-struct InputItems(String);
+impl Stored {
+    pub(super) fn new(path: &str, ask: Ask) -> Self {
+        let path = path.to_owned();
+        Self { path, ask }
+    }
+
+    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
+        match self.ask {
+            Ask::Retrieve => retrieve(call, &self.path).await,
+            Ask::InputItems => input_items(call, &self.path).await,
+            Ask::Delete => delete(call, &self.path).await,
+            #[cfg(feature = "resumable")]
+            Ask::Cancel => stored::cancel(call, &self.path).await,
+        }
+    }
+}
+
+#[async_trait]
+impl Endpoint for Stored {
+    async fn call(&self, call: Call) -> Response<Body> {
+        let answer = self.answer(&call).await;
+        answer.unwrap_or_else(|refusal| refuse(&refusal))
+    }
+
+    /// Returns `false`: official clients send neither a body nor its type.
+    fn has_body(&self) -> bool {
+        false
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        refuse(refusal)
+    }
+
+    fn kind(&self) -> RouteKind {
+        match self.ask {
+            Ask::Retrieve | Ask::InputItems => RouteKind::Resume,
+            Ask::Delete => RouteKind::Other,
+            #[cfg(feature = "resumable")]
+            Ask::Cancel => RouteKind::Stop,
+        }
+    }
+}
 
 /// Returns the id of the response, and what is stored of it for the user who sent a request below `path`.
 async fn turn<'a>(call: &'a Call, path: &str) -> Result<(&'a str, StoredTurn), Refusal> {
@@ -54,103 +107,65 @@ async fn turn<'a>(call: &'a Call, path: &str) -> Result<(&'a str, StoredTurn), R
     Ok((id, StoredTurn::read(&data)))
 }
 
-impl Retrieve {
-    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
-        #[cfg(feature = "resumable")]
-        match stored::answer(call, &self.0).await {
-            // It may still be there as a turn of a conversation.
-            Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => {}
-            answer => return answer,
-        }
-        let (_, turn) = turn(call, &self.0).await?;
-        if query(call, "stream") == Some("true") {
-            let message = "only a response of the background can be streamed again";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("stream"));
-        }
-        Ok(json(StatusCode::OK, turn.response.as_bytes().clone()))
+async fn retrieve(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+    #[cfg(feature = "resumable")]
+    match stored::answer(call, path).await {
+        // It may still be there as a turn of a conversation.
+        Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => {}
+        answer => return answer,
     }
+    let (_, turn) = turn(call, path).await?;
+    if query(call, "stream") == Some("true") {
+        let message = "only a response of the background can be streamed again";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("stream"));
+    }
+    Ok(json(StatusCode::OK, turn.response.as_bytes().clone()))
 }
 
-#[async_trait]
-impl Endpoint for Retrieve {
-    async fn call(&self, call: Call) -> Response<Body> {
-        let answer = self.answer(&call).await;
-        answer.unwrap_or_else(|refusal| refuse(&refusal))
+async fn delete(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+    let conversations = call.conversations(path).ok_or_else(not_found)?;
+    #[cfg(feature = "resumable")]
+    if stored::is_kept(call, path).await? {
+        // The log would still be read. Not 409, after which the official clients repeat the request.
+        let message = "a response of the background is kept until its time is over";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
     }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        refuse(refusal)
+    let id = call.param("response").unwrap_or_default();
+    if !conversations.delete(id).await? {
+        return Err(not_found());
     }
-
-    fn kind(&self) -> RouteKind {
-        RouteKind::Resume
-    }
+    let mut out = Vec::new();
+    let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
+    object(to, |deleted| {
+        deleted
+            .str("id", id)
+            .str("object", "response")
+            .bool("deleted", true);
+    });
+    Ok(json(StatusCode::OK, out))
 }
 
-impl Delete {
-    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
-        let conversations = call.conversations(&self.0).ok_or_else(not_found)?;
-        #[cfg(feature = "resumable")]
-        if stored::is_kept(call, &self.0).await? {
-            // The log would still be read. Not 409, after which the official clients repeat the request.
-            let message = "a response of the background is kept until its time is over";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
-        }
-        let id = call.param("response").unwrap_or_default();
-        if !conversations.delete(id).await? {
-            return Err(not_found());
-        }
-        let mut out = Vec::new();
-        let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
-        object(to, |deleted| {
-            deleted
-                .str("id", id)
-                .str("object", "response")
-                .bool("deleted", true);
-        });
-        Ok(json(StatusCode::OK, out))
+/// Returns a page of the items of one request, the last one first unless `order` is `asc`.
+async fn input_items(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+    let (id, turn) = turn(call, path).await?;
+    let mut items = turn.input_with_ids(id);
+    if query(call, "order") != Some("asc") {
+        items.reverse();
     }
-}
-
-#[async_trait]
-impl Endpoint for Delete {
-    async fn call(&self, call: Call) -> Response<Body> {
-        let answer = self.answer(&call).await;
-        answer.unwrap_or_else(|refusal| refuse(&refusal))
+    if let Some(after) = query(call, "after") {
+        let at = items.iter().position(|(id, _)| id == after);
+        let message = "no such item";
+        let refusal = || Refusal::new(StatusCode::BAD_REQUEST, message).at("after");
+        items.drain(..=at.ok_or_else(refusal)?);
     }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        refuse(refusal)
-    }
-
-    fn has_body(&self) -> bool {
-        false
-    }
-}
-
-impl InputItems {
-    /// Returns a page of the items of one request, the last one first unless `order` is `asc`.
-    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
-        let (id, turn) = turn(call, &self.0).await?;
-        let mut items = turn.input_with_ids(id);
-        if query(call, "order") != Some("asc") {
-            items.reverse();
-        }
-        if let Some(after) = query(call, "after") {
-            let at = items.iter().position(|(id, _)| id == after);
-            let message = "no such item";
-            let refusal = || Refusal::new(StatusCode::BAD_REQUEST, message).at("after");
-            items.drain(..=at.ok_or_else(refusal)?);
-        }
-        let limit = query(call, "limit").map_or(Ok(20), str::parse::<usize>);
-        let limit = limit.ok().filter(|limit| (1..=100).contains(limit));
-        let limit = limit.ok_or_else(|| {
-            Refusal::new(StatusCode::BAD_REQUEST, "must be from 1 to 100").at("limit")
-        })?;
-        let has_more = items.len() > limit;
-        items.truncate(limit);
-        Ok(json(StatusCode::OK, page(&items, has_more)))
-    }
+    let limit = query(call, "limit").map_or(Ok(20), str::parse::<usize>);
+    let limit = limit.ok().filter(|limit| (1..=100).contains(limit));
+    let limit = limit.ok_or_else(|| {
+        Refusal::new(StatusCode::BAD_REQUEST, "must be from 1 to 100").at("limit")
+    })?;
+    let has_more = items.len() > limit;
+    items.truncate(limit);
+    Ok(json(StatusCode::OK, page(&items, has_more)))
 }
 
 fn page(items: &[(String, Json)], has_more: bool) -> Vec<u8> {
@@ -172,20 +187,4 @@ fn page(items: &[(String, Json)], has_more: bool) -> Vec<u8> {
         list.bool("has_more", has_more);
     });
     out
-}
-
-#[async_trait]
-impl Endpoint for InputItems {
-    async fn call(&self, call: Call) -> Response<Body> {
-        let answer = self.answer(&call).await;
-        answer.unwrap_or_else(|refusal| refuse(&refusal))
-    }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        refuse(refusal)
-    }
-
-    fn kind(&self) -> RouteKind {
-        RouteKind::Resume
-    }
 }

@@ -1,23 +1,22 @@
 //! Replies that are asked for again: `GET /responses/{id}` and `POST /responses/{id}/cancel`.
 
-use async_trait::async_trait;
 use http::{Method, Response, StatusCode};
 
 use super::lost::{events, last_response, lost};
-use super::retrieve::{Retrieve, not_found, query, refuse};
+use super::retrieve::{Ask, Stored, not_found, query, refuse};
 use super::{Accumulator, ErrorObject, EventKind, Responses};
 use crate::agent::Body;
 use crate::json::List;
 use crate::protocol::Refusal;
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
-use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json, stream};
+use crate::router::{Call, MountError, Site, json, stream};
 
 /// Adds the routes of the responses to requests at `path`.
 pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
     let one = format!("{path}/{{response}}");
-    let cancel = Cancel(path.to_owned());
+    let cancel = Stored::new(path, Ask::Cancel);
     site.resumable_route(Method::POST, &format!("{one}/cancel"), cancel)?;
-    site.resumable_route(Method::GET, &one, Retrieve(path.to_owned()))
+    site.resumable_route(Method::GET, &one, Stored::new(path, Ask::Retrieve))
 }
 
 /// Returns the document that answers a request whose response has only begun.
@@ -36,9 +35,6 @@ pub(super) async fn is_kept(call: &Call, path: &str) -> Result<bool, Refusal> {
         Err(refusal) => Err(refusal),
     }
 }
-
-/// `POST /responses/{id}/cancel`
-struct Cancel(String);
 
 /// A response of the user who sent a request.
 struct Found {
@@ -155,32 +151,10 @@ pub(super) async fn answer(call: &Call, path: &str) -> Result<Response<Body>, Re
     ))
 }
 
-impl Cancel {
-    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
-        let mut found = Found::new(call, &self.0).await?;
-        found.replies.cancel(&found.id).await?;
-        found.end().await?;
-        found.document().await
-    }
-}
-
-#[async_trait]
-impl Endpoint for Cancel {
-    async fn call(&self, call: Call) -> Response<Body> {
-        let answer = self.answer(&call).await;
-        answer.unwrap_or_else(|refusal| refuse(&refusal))
-    }
-
-    /// Returns `false`: official clients send neither a body nor its type.
-    fn has_body(&self) -> bool {
-        false
-    }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        refuse(refusal)
-    }
-
-    fn kind(&self) -> RouteKind {
-        RouteKind::Stop
-    }
+/// Answers `POST /responses/{id}/cancel`, below the path of the requests.
+pub(super) async fn cancel(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+    let mut found = Found::new(call, path).await?;
+    found.replies.cancel(&found.id).await?;
+    found.end().await?;
+    found.document().await
 }
