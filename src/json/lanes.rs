@@ -12,7 +12,7 @@ pub(super) type Block = [u8; BLOCK];
 pub(super) const SEPARATOR_LEAD: u8 = 0xE2;
 
 /// A word with 1 in every byte.
-pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
+pub(crate) const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// Returns a word whose bit `i` is set if `test` is true for byte `i` of the block.
 ///

@@ -21,12 +21,9 @@ use std::time::Duration;
 use std::{fmt, mem};
 
 use super::head::Head;
-use super::line::{Line, LineEnd, find_line_end, split_line};
+use super::line::{Line, LineEnd, find_line_end, is_inside_line, split_line};
 use super::partial::Partial;
 use super::{Event, Frame, TooLarge};
-
-/// The length of the longest piece that is appended to an open line without further checks.
-const SHORT: usize = 16;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -275,9 +272,7 @@ impl Decoder {
     /// longer, has a line end, or may exceed the limit.
     #[inline]
     fn hold_short(&mut self, input: &mut &[u8]) -> bool {
-        let goes_on =
-            input.len() <= SHORT && !input.iter().any(|byte| matches!(byte, b'\r' | b'\n'));
-        if goes_on && !self.is_scarce(input) {
+        if is_inside_line(input) && !self.is_scarce(input) {
             self.partial.push_line(mem::take(input));
             return true;
         }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use memchr::memchr2;
 
+use crate::json::lanes::{ONES, any};
+
 /// Splits the first line off `bytes`: the line, its line end, and the rest.
 ///
 /// HTML standard, server-sent events, "Parsing an event stream": a line ends with CR LF, with LF or
@@ -36,7 +38,44 @@ pub(super) enum LineEnd {
 /// Returns the offset of the first CR or LF.
 #[inline]
 pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
-    memchr2(b'\r', b'\n', bytes)
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        // A search with vectors takes longer to begin.
+        (Some(first), Some(last)) if bytes.len() <= SHORT => match line_end_in(first) {
+            None => Some(bytes.len() - first.len() + line_end_in(last)?),
+            at => at,
+        },
+        _ => memchr2(b'\r', b'\n', bytes),
+    }
+}
+
+/// Returns the offset of the first CR or LF in a word.
+#[inline(always)]
+fn line_end_in(bytes: &[u8; 8]) -> Option<usize> {
+    let word = u64::from_le_bytes(*bytes);
+    // The lowest high bit that is set belongs to the first byte that is equal; higher ones need not.
+    let equal = |byte: u8| {
+        let differs = word ^ (ONES * u64::from(byte));
+        differs.wrapping_sub(ONES) & !differs & (ONES << 7)
+    };
+    match equal(b'\r') | equal(b'\n') {
+        0 => None,
+        hits => Some(hits.trailing_zeros() as usize / 8),
+    }
+}
+
+/// The length of the longest piece that [`is_inside_line`] accepts.
+const SHORT: usize = 16;
+
+/// Returns `true` if a piece is short and has no line end.
+#[inline(always)]
+pub(super) fn is_inside_line(piece: &[u8]) -> bool {
+    let is_end = |byte: u8| (byte == b'\r') | (byte == b'\n');
+    match (piece.first_chunk::<8>(), piece.last_chunk::<8>()) {
+        (Some(first), Some(last)) => {
+            piece.len() <= SHORT && !(any(first, is_end) | any(last, is_end))
+        }
+        _ => !piece.iter().any(|byte| is_end(*byte)),
+    }
 }
 
 /// A parsed line.

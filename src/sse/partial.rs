@@ -102,10 +102,11 @@ impl Partial {
     /// Appends to the open line.
     #[inline]
     pub(super) fn push_line(&mut self, piece: &[u8]) {
-        match piece {
-            // A copy of variable length is a call.
-            [byte] => self.buffer.push(*byte),
-            _ => self.buffer.extend_from_slice(piece),
+        // A copy of variable length is a call.
+        match (piece, <&[u8; 16]>::try_from(piece)) {
+            ([byte], _) => self.buffer.push(*byte),
+            (_, Ok(piece)) => self.buffer.extend_from_slice(piece),
+            (_, Err(_)) => self.buffer.extend_from_slice(piece),
         }
     }
 
