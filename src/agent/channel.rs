@@ -32,8 +32,10 @@
 //! later than what the poll found, or in no certain order with what the poll wrote. For this
 //! `poll_frame` sends nothing while a detached run has the buffer.
 //!
-//! The buffer of an answer that is one document is never staged: nothing of it is sent before its end. Its text is
-//! collected in [`Document`], under the lock, and handed to the session before anything else is.
+//! The buffer of an answer that is one document is never staged: nothing of it is sent before its end. A buffer of its
+//! own is staged in its place, in which text is collected as it is ([`Staging::document`]). Whatever takes the lock on
+//! the thread that has it, and the end of the poll, moves that text to [`Document`], with what other threads have
+//! written since behind it, and from there it is handed to the session before anything else is.
 //!
 //! While the head of the response waits for the first output (`State::held`), nothing leaves the buffer. A turn that
 //! fails then, with nothing in it but what the session has opened, replaces that by the body of an error response. The
@@ -62,7 +64,9 @@
 //! | [`Turn`] | `Open` | `Ended` | an ending or a question was written: [`end`](Channel::end), [`confirm`](Channel::confirm) |
 //! | | `Open`, `Ended` | `Closed` | the agent has ended and the reply is dropped, in either order: [`close`](Channel::close) |
 //! | | `Open`, `Ended` | `Closed` | the turn is stopped, whatever the agent and the reply do: [`Frames::stop`] |
+//! | | `Ended` | `Open` | the question was answered while the stream is open: [`reopen`](Channel::reopen) |
 //! | [`Handle`] | `Alive` | `Dropped`, `Panicked` | the reply is dropped, the latter while its thread unwinds: [`release`](Channel::release) |
+//! | | `Dropped` | `Alive` | with `Open`: the agent runs again |
 //! | `outcome` | `None` | `Some` | the agent returned, panicked or was dropped, whichever is first: [`settle`](Channel::settle) |
 //! | `closed` | `None` | `Some` | with `Closed`: `outcome` moves here |
 //! | [`Reader`] | `Attached` | `Gone` | the body is dropped, and the run with it: [`Frames::detach`] |
@@ -86,8 +90,7 @@ pub(super) use state::Outcome;
 use state::{Document, Handle, Reader, State, Turn};
 
 use std::mem;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use http::StatusCode;
@@ -101,6 +104,8 @@ use crate::protocol::{
     self, AgentError, Confirmation, Failure, Part, Progress, Protocol, Question, Record, Refusal,
     SendError, Session, Usage,
 };
+use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::{Mutex, MutexGuard};
 
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
@@ -128,7 +133,7 @@ impl<P: Protocol> Channel<P> {
             headers: None,
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
-            document: (!is_stream).then(Document::default),
+            document: (!is_stream).then(Document::new),
             turn: Turn::Open,
             reader: Reader::Attached,
             outcome: None,
@@ -185,7 +190,10 @@ impl<P: Protocol> Channel<P> {
                     return true;
                 }
             }
-            self.write_staged(staging, text)
+            match staging.document {
+                Some(_) => self.collect_staged(staging, text),
+                None => self.write_staged(staging, text),
+            }
         });
         if written == Some(true) {
             return Poll::Ready(Ok(()));
@@ -215,13 +223,22 @@ impl<P: Protocol> Channel<P> {
         true
     }
 
+    /// Adds any text to the staged text of a document. Returns `false` if it does not belong there.
+    #[inline(never)]
+    fn collect_staged(&self, staging: &mut Staging, text: &str) -> bool {
+        !self.stale.load(Ordering::Acquire) && staging.collect(text)
+    }
+
     /// Writes a piece of text under the lock. Not inlined, so that the way without the lock is short
     /// enough to become part of the agent's own code.
     #[inline(never)]
     fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         let mut state = self.lock();
-        if state.is_open() && state.collect(text) {
+        let is_staging = self.merge_text(&mut state);
+        if state.is_open() && state.collect(text, is_staging) {
             state.progress.events += 1;
+            // Later text of the thread that stages has to come behind this.
+            self.stale.store(!is_staging, Ordering::Release);
             return Poll::Ready(Ok(()));
         }
         self.poll_write_to(state, cx, text.len(), |session, out| {
@@ -305,6 +322,24 @@ impl<P: Protocol> Channel<P> {
         })
     }
 
+    /// Returns `true` if an ending or a question was written, and the turn is not closed.
+    pub(super) fn is_ended(&self) -> bool {
+        self.lock().turn == Turn::Ended
+    }
+
+    /// Opens a turn again whose agent waits for the answer to its question: for a new [`Reply`](super::Reply), which the
+    /// caller creates. Returns `false` if the turn is not [ended](Self::is_ended), or nobody reads.
+    pub(super) fn reopen(&self) -> bool {
+        let mut state = self.lock();
+        // What ends a turn has consumed the reply, so there is no other one.
+        let is_open = state.turn == Turn::Ended && !matches!(state.reader, Reader::Gone);
+        if is_open {
+            state.turn = Turn::Open;
+            state.reply = Handle::Alive;
+        }
+        is_open
+    }
+
     fn append(
         &self,
         mut state: MutexGuard<'_, State<P>>,
@@ -329,8 +364,15 @@ impl<P: Protocol> Channel<P> {
         Ok(())
     }
 
+    /// Takes the staged text of a document, if this thread has it.
+    fn merge_text(&self, state: &mut State<P>) -> bool {
+        state.document.is_some()
+            && staging::with(self.id(), |staging| state.merge_text(staging)).is_some()
+    }
+
     /// Hands the collected text of a document to the session.
     fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
+        self.merge_text(state);
         let Some(document) = &mut state.document else {
             return Ok(());
         };
@@ -362,17 +404,21 @@ impl<P: Protocol> Channel<P> {
             rollback.keep();
             Ok(())
         };
-        let staged = staging::with(self.id(), |staging| {
-            // Bytes of other threads are later than those in the staging buffer, or unordered.
-            staging.out.append(&mut state.overflow);
-            // Should this panic, the frame may be an old one: text then takes the lock.
-            self.stale.store(true, Ordering::Release);
-            let written = all_or_nothing(&mut state.session, &mut staging.out);
-            state.refresh(staging);
-            self.stale.store(false, Ordering::Release);
-            written
+        let is_stream = state.document.is_none();
+        let id = self.id();
+        let staged = is_stream.then(|| {
+            staging::with(id, |staging| {
+                // Bytes of other threads are later than those in the staging buffer, or unordered.
+                staging.out.append(&mut state.overflow);
+                // Should this panic, the frame may be an old one: text then takes the lock.
+                self.stale.store(true, Ordering::Release);
+                let written = all_or_nothing(&mut state.session, &mut staging.out);
+                state.refresh(staging);
+                self.stale.store(false, Ordering::Release);
+                written
+            })
         });
-        staged.unwrap_or_else(|| {
+        staged.flatten().unwrap_or_else(|| {
             let out = match &mut state.buffer {
                 Some(buffer) => &mut buffer.out,
                 None => &mut state.overflow,

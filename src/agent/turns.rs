@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use super::Body;
 use super::channel::{Frames, Outcome};
 use super::wakers::{Key, Wakers};
 use crate::protocol::Ticks;
+use crate::sync::{Mutex, MutexGuard};
 
 /// The requests that a router answers. Clones share them.
 #[derive(Clone, Default)]
@@ -48,6 +49,8 @@ struct Stop {
     /// The reader of a reply that another server runs.
     #[cfg(feature = "resumable")]
     reader: Option<Waker>,
+    /// The task of a connection between two turns.
+    idle: Option<Waker>,
 }
 
 /// A request that is being answered, until the last clone is dropped: the response's body has one, and
@@ -119,8 +122,8 @@ impl Turns {
         patience: impl Future<Output = ()>,
         limit: impl FnOnce() -> Option<Ticks>,
     ) {
-        // Set before the first look: from here on the number of turns can only fall.
-        self.lock().draining = true;
+        // Before the first look: from here on the number of turns can only fall.
+        self.close();
         let mut waiter = Waiter(self, None);
         let mut patience = pin!(patience);
         let is_empty = poll_fn(|cx| match waiter.poll_empty(cx) {
@@ -137,6 +140,16 @@ impl Turns {
             (Poll::Ready(()), _) | (_, None) => Poll::Ready(()),
         })
         .await;
+    }
+
+    /// Lets no new turns begin.
+    fn close(&self) {
+        let mut state = self.lock();
+        state.draining = true;
+        let stops = state.running.values_mut();
+        let idle: Vec<_> = stops.filter_map(|stop| stop.idle.take()).collect();
+        drop(state);
+        idle.into_iter().for_each(Waker::wake);
     }
 
     /// Ends all turns.
@@ -187,6 +200,21 @@ impl Running {
     #[cfg(feature = "resumable")]
     pub(crate) fn is_draining(&self) -> bool {
         self.entry.turns.lock().draining
+    }
+
+    /// Waits until no new turns begin. Only the task that polled last is woken.
+    pub(crate) fn poll_draining(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.entry.turns.lock();
+        if state.draining {
+            return Poll::Ready(());
+        }
+        if let Some(stop) = state.running.get_mut(&self.entry.key) {
+            match &mut stop.idle {
+                Some(idle) => idle.clone_from(cx.waker()),
+                idle => *idle = Some(cx.waker().clone()),
+            }
+        }
+        Poll::Pending
     }
 
     /// Waits until no turn goes on. Only the task that polled last is woken.

@@ -2,7 +2,6 @@
 //! parent module tells who owns which bytes when.
 
 use std::mem;
-use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -12,6 +11,7 @@ use super::super::staging::Staging;
 use super::super::wakeup::Wakeup;
 use super::{Channel, Outcome, Reader, Turn};
 use crate::protocol::{Protocol, Session};
+use crate::sync::atomic::Ordering;
 
 /// The body's side of a channel, whatever the protocol.
 pub(in crate::agent) trait Frames: Send + Sync {
@@ -82,20 +82,34 @@ pub(in crate::agent) trait Frames: Send + Sync {
 impl<P: Protocol> Frames for Channel<P> {
     fn stage(&self) -> Option<Box<Staging>> {
         let mut state = self.lock();
-        // A token would look there in vain: its text is collected under the lock.
-        if state.document.is_some() {
-            return None;
-        }
-        let mut staging = state.buffer.take()?;
+        let mut staging = match &mut state.document {
+            Some(document) => {
+                document.is_staged = true;
+                document.staging.take()?
+            }
+            None => state.buffer.take()?,
+        };
         staging.id = self.id();
-        state.refresh(&mut staging);
-        self.stale.store(false, Ordering::Release);
+        let is_document = staging.document.is_some();
+        if !is_document {
+            state.refresh(&mut staging);
+        }
+        // The first text of a document finds out under the lock whether it may be written.
+        self.stale.store(is_document, Ordering::Release);
         Some(staging)
     }
 
     fn unstage(&self, staging: Option<Box<Staging>>) {
         if let Some(mut staging) = staging {
             let mut state = self.lock();
+            if staging.document.is_some() {
+                state.merge_text(&mut staging);
+                if let Some(document) = &mut state.document {
+                    document.is_staged = false;
+                    document.staging = Some(staging);
+                }
+                return;
+            }
             state.merge(&mut staging);
             if !matches!(state.reader, Reader::Attached) {
                 // Nobody reads any more.
@@ -126,6 +140,14 @@ impl<P: Protocol> Frames for Channel<P> {
         let mut guard = self.lock();
         let state = &mut *guard;
         let mut own = state.buffer.take();
+        let staging = match staging {
+            // Nothing of a document is sent from there.
+            Some(staging) if staging.document.is_some() => {
+                state.merge_text(staging);
+                None
+            }
+            staging => staging,
+        };
         let frame = match staging.or(own.as_deref_mut()) {
             Some(staging) => {
                 state.merge(staging);
