@@ -48,6 +48,7 @@
 //! | `error` | a paragraph of text; the run goes on |
 //! | `confirm` | a question in text, or with [`Mount::interrupts`] an interrupt |
 //! | `calls` | calls of tools that the request offers |
+//! | `cut` | a paragraph |
 //!
 //! A question in text is recognized by the id in its last line, which passed through the client: use ids
 //! that are hard to guess if a yes can do harm, and let no model repeat them.

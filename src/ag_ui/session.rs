@@ -50,7 +50,7 @@ pub struct Reply {
 type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(input: &RunAgentInput, settings: Settings, env: &Env) -> Session {
-    let unique = env.uuid().replace('-', "");
+    let unique = env.hex_id();
     let or_new = |id: &str, prefix: &str| match id {
         "" => format!("{prefix}_{unique}"),
         id => id.to_owned(),

@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,13 +14,15 @@ use futures_core::Stream;
 use http::{HeaderMap, StatusCode};
 
 use super::channel::{Channel, Frames, Outcome};
+use super::request::Head;
 use super::staging::{self, Staging};
 use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
 use crate::conversations::{Recording, Storing};
 use crate::protocol::consent::Asking;
-use crate::protocol::{AgentError, Env, Protocol, Record, Ticks};
+use crate::protocol::{AgentError, Answered, Env, Protocol, Record, Ticks};
+use crate::sync::Mutex;
 
 /// The longest silence before a keep-alive is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -117,21 +119,27 @@ impl Body {
         let next_call = P::next_call(&request);
         let record = Record::new(env, P::NAME)
             .path(request.path())
-            .extensions(request.extensions().clone())
+            .extensions(request.extensions())
             .conversation(|| request.conversation_id());
         #[cfg(feature = "tracing")]
         let record = record.open_span(request.headers());
         let request = request.with_env(env);
         let (asking, _) = request.begin();
+        let answered = P::answered(&request).map(|wait| (wait, request.head()));
         let mut body = Self::drive(
             session,
             record,
             asking,
             is_stream,
             move |reply| async move {
-                match next_call {
-                    Some(call) => Ok(reply.end(call)?),
-                    None => agent.answer(request, reply).await,
+                match (next_call, answered) {
+                    (Some(call), _) => Ok(reply.end(call)?),
+                    (None, None) => agent.answer(request, reply).await,
+                    (None, Some((wait, head))) => {
+                        let channel = reply.channel();
+                        let result = agent.answer(request, reply).await;
+                        go_on(&agent, result, &channel, wait, head).await
+                    }
                 }
             },
         );
@@ -183,6 +191,13 @@ impl Body {
             recording: None,
             storing: None,
         })))
+    }
+
+    /// Returns the means to cancel the turn that it sends, from elsewhere. `None` for a body without an agent of its
+    /// own, such as that of a stored reply.
+    #[must_use]
+    pub fn canceller(&self) -> Option<Canceller> {
+        Some(Canceller(Arc::downgrade(self.frames()?)))
     }
 
     /// Creates a body from complete bytes.
@@ -279,10 +294,12 @@ impl Body {
         }
     }
 
-    /// Makes this body a part of the request that it answers.
+    /// Makes this body a part of the request that it answers, unless it is one.
     pub(crate) fn set_running(&mut self, running: Running) {
-        running.attach(self);
-        self.running = Some(running);
+        if self.running.is_none() {
+            running.attach(self);
+            self.running = Some(running);
+        }
     }
 
     /// Returns the turn that it sends.
@@ -337,6 +354,52 @@ impl Body {
             live.frames.set_unstored(unstored);
         }
     }
+}
+
+/// The means to cancel a turn, see [`Body::canceller`]. It does not keep the turn alive.
+#[derive(Clone)]
+pub struct Canceller(Weak<dyn Frames>);
+
+impl Canceller {
+    /// Ends the turn as cancelled, if it still runs: what was written so far is the answer.
+    pub fn cancel(&self) {
+        if let Some(frames) = self.0.upgrade() {
+            frames.stop(Outcome::Cancelled);
+        }
+    }
+}
+
+impl fmt::Debug for Canceller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Canceller")
+    }
+}
+
+/// Waits for the answers to the questions of a reply, and runs the agent again with each.
+async fn go_on<P: Protocol, A: Agent<P>>(
+    agent: &A,
+    mut result: Result<(), AgentError>,
+    channel: &Arc<Channel<P>>,
+    mut wait: Answered<P::Request>,
+    head: Head<P>,
+) -> Result<(), AgentError> {
+    while result.is_ok() && channel.is_ended() {
+        let Some(message) = wait.await else {
+            break;
+        };
+        let next = P::answered(&message);
+        if !channel.reopen() {
+            break;
+        }
+        let reply = Reply::new(Arc::clone(channel));
+        let request = Request::with_head(head.clone(), message);
+        result = agent.answer(request, reply).await;
+        match next {
+            Some(next) => wait = next,
+            None => break,
+        }
+    }
+    result
 }
 
 impl Live {

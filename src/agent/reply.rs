@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use crate::protocol::{
-    Chart, Citation, Confirmation, Notice, Part, Protocol, SendError, Session as _, Status, Table,
-    ToolCall, ToolRun, Usage, Verdict,
+    Chart, Citation, Confirmation, Cut, Notice, Part, Protocol, SendError, Session as _, Status,
+    Table, ToolCall, ToolRun, Usage, Verdict,
 };
 
 /// The reply of an agent, as a sequence of writes to the response body.
@@ -36,6 +36,10 @@ pub struct Reply<P: Protocol> {
 impl<P: Protocol> Reply<P> {
     pub(super) fn new(channel: Arc<Channel<P>>) -> Self {
         Self { channel }
+    }
+
+    pub(super) fn channel(&self) -> Arc<Channel<P>> {
+        Arc::clone(&self.channel)
     }
 
     /// Sends a piece of the answer's text. Every front end renders Markdown. Empty text
@@ -205,6 +209,19 @@ impl<P: Protocol> Reply<P> {
         }
         self.channel
             .end(|session, out| session.part(Part::Calls(calls), out))
+    }
+
+    /// Ends the turn with an answer that is not complete, and says why: as the reason of the end where the front end
+    /// knows one, else as a notice.
+    ///
+    /// Some clients ask for the rest after [`Cut::Length`] by themselves.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when the client has disconnected.
+    pub fn cut(self, cut: Cut) -> Result<(), SendError> {
+        self.channel
+            .end(|session, out| session.part(Part::Cut(cut), out))
     }
 
     /// Waits until the client has disconnected and the body is dropped.

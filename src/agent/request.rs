@@ -6,14 +6,17 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use bytes::BytesMut;
+use bytes::Bytes;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
 use crate::conversations::Recording;
 use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
-use crate::protocol::{Answer, Conversation as _, Env, HistoryItem, Protocol, Purpose, Role, User};
+use crate::protocol::{
+    Answer, Conversation as _, Env, HistoryItem, Protocol, Purpose, Role, User, Verdict,
+    find_question,
+};
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
 ///
@@ -24,6 +27,15 @@ pub struct Request<P: Protocol>(Box<Inner<P>>);
 
 struct Inner<P: Protocol> {
     message: P::Request,
+    head: Head<P>,
+    /// The recording of the turn, until it begins.
+    recording: Option<Recording>,
+    /// The answer to a question, once it is checked: a check uses the question up.
+    answer: OnceLock<Option<Answer>>,
+}
+
+/// Everything of a request but its message.
+pub(super) struct Head<P: Protocol> {
     settings: P::Settings,
     method: Method,
     uri: Uri,
@@ -34,18 +46,29 @@ struct Inner<P: Protocol> {
     path: Option<Arc<str>>,
     env: Env,
     consent: Consent,
-    /// The recording of the turn, until it begins.
-    recording: Option<Recording>,
-    /// The answer to a question, once it is checked: a check uses the question up.
-    answer: OnceLock<Option<Answer>>,
+}
+
+impl<P: Protocol> Clone for Head<P> {
+    fn clone(&self) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            method: self.method.clone(),
+            uri: self.uri.clone(),
+            headers: self.headers.clone(),
+            extensions: self.extensions.clone(),
+            params: self.params.clone(),
+            path: self.path.clone(),
+            env: self.env.clone(),
+            consent: self.consent.clone(),
+        }
+    }
 }
 
 impl<P: Protocol> Request<P> {
     /// Creates a request that did not come over HTTP: a `POST` to `/` without headers.
     #[must_use]
     pub fn new(message: P::Request) -> Self {
-        Self(Box::new(Inner {
-            message,
+        let head = Head {
             settings: P::Settings::default(),
             method: Method::POST,
             uri: Uri::default(),
@@ -55,9 +78,8 @@ impl<P: Protocol> Request<P> {
             path: None,
             env: Env::default(),
             consent: Consent::of_process(),
-            recording: None,
-            answer: OnceLock::new(),
-        }))
+        };
+        Self::with_head(head, message)
     }
 
     /// Creates a request with the method, URI, headers and extensions of an HTTP request.
@@ -67,11 +89,11 @@ impl<P: Protocol> Request<P> {
     #[must_use]
     pub fn from_parts(parts: Parts, message: P::Request) -> Self {
         let mut request = Self::new(message);
-        request.0.method = parts.method;
-        request.0.uri = copied_uri(parts.uri);
-        request.0.headers = parts.headers;
-        copy_values(&mut request.0.headers);
-        request.0.extensions = parts.extensions;
+        request.0.head.method = parts.method;
+        request.0.head.uri = copied_uri(parts.uri);
+        request.0.head.headers = parts.headers;
+        copy_values(&mut request.0.head.headers);
+        request.0.head.extensions = parts.extensions;
         request
     }
 
@@ -85,7 +107,7 @@ impl<P: Protocol> Request<P> {
     {
         let params = params.into_iter();
         let params = params.map(|(name, value)| (name.into(), value.into()));
-        self.0.params = params.collect();
+        self.0.head.params = params.collect();
         self
     }
 
@@ -93,24 +115,24 @@ impl<P: Protocol> Request<P> {
     #[must_use]
     pub fn settings(mut self, settings: P::Settings) -> Self {
         P::apply(&settings, &mut self.0.message);
-        self.0.settings = settings;
+        self.0.head.settings = settings;
         self
     }
 
     /// Starts the reply to this request.
     pub(crate) fn session(&self, env: &Env) -> P::Session {
-        P::session(&self.0.message, &self.0.settings, env)
+        P::session(&self.0.message, &self.0.head.settings, env)
     }
 
     /// Sets the path at which clients reach the route.
     pub(crate) fn with_path(mut self, path: Arc<str>) -> Self {
-        self.0.path = Some(path);
+        self.0.head.path = Some(path);
         self
     }
 
     /// Sets the consent of the server.
     pub(crate) fn with_consent(mut self, consent: &Consent) -> Self {
-        self.0.consent = consent.clone();
+        self.0.head.consent = consent.clone();
         self
     }
 
@@ -125,37 +147,52 @@ impl<P: Protocol> Request<P> {
     }
 
     pub(crate) fn with_env(mut self, env: &Env) -> Self {
-        self.0.env = env.clone();
+        self.0.head.env = env.clone();
         self
+    }
+
+    /// Returns a copy of everything but the message.
+    pub(super) fn head(&self) -> Head<P> {
+        self.0.head.clone()
+    }
+
+    /// Creates a request with the head of another one.
+    pub(super) fn with_head(head: Head<P>, message: P::Request) -> Self {
+        Self(Box::new(Inner {
+            message,
+            head,
+            recording: None,
+            answer: OnceLock::new(),
+        }))
     }
 
     /// Returns the path at which clients reach the route.
     pub(super) fn path(&self) -> Option<Arc<str>> {
-        self.0.path.clone()
+        self.0.head.path.clone()
     }
 
     /// Returns the method of the HTTP request.
     #[must_use]
     pub fn method(&self) -> &Method {
-        &self.0.method
+        &self.0.head.method
     }
 
     /// Returns the address of the HTTP request, with its query.
     #[must_use]
     pub fn uri(&self) -> &Uri {
-        &self.0.uri
+        &self.0.head.uri
     }
 
     /// Returns the headers of the HTTP request.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        &self.0.headers
+        &self.0.head.headers
     }
 
     /// Returns the extensions of the HTTP request, to which guards and middleware add.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
-        &self.0.extensions
+        &self.0.head.extensions
     }
 
     /// Returns a parameter of the path, such as `workspace` of
@@ -163,6 +200,7 @@ impl<P: Protocol> Request<P> {
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.0
+            .head
             .params
             .iter()
             .find(|(key, _)| **key == *name)
@@ -174,7 +212,7 @@ impl<P: Protocol> Request<P> {
     /// It comes from the client, so it proves nothing about the user.
     #[must_use]
     pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
-        P::conversation_id(&self.0.message, &self.0.headers)
+        P::conversation_id(&self.0.message, &self.0.head.headers)
     }
 
     /// Returns the user's answer to the question that ended the previous turn: in a dialog of the front end, or
@@ -218,6 +256,9 @@ impl<P: Protocol> Request<P> {
         if let Some(answer) = self.0.message.dialog_answer() {
             return Some((answer, None));
         }
+        if let Some((asked, accepted)) = self.0.message.proven_answer() {
+            return Some(self.check_proven(asked, accepted));
+        }
         // A chore of the client repeats the user's words, and asks for something else.
         if self.0.message.purpose() != Purpose::Answer {
             return None;
@@ -258,36 +299,35 @@ impl<P: Protocol> Request<P> {
             asked: &asked,
             answer: &answer,
         };
-        self.0.consent.check(exchange, minute(&self.0.env))
+        self.0
+            .head
+            .consent
+            .check(exchange, minute(&self.0.head.env))
     }
 
-    /// Returns the place at which this turn may ask a question.
-    fn asking(&self, message: String) -> Asking {
-        let inner = &*self.0;
-        // The values with their lengths, as they may have any character.
-        let params = inner.params.iter();
-        let path = inner.path.clone().unwrap_or_default();
-        let path = params.fold(path, |path, (_, value)| {
-            format!("{path} {} {value}", value.len()).into()
-        });
-        // Not from the headers: some have the id of a trace.
-        let no_headers = HeaderMap::new();
-        let conversation = P::conversation_id(&inner.message, &no_headers);
-        Asking {
-            consent: inner.consent.clone(),
-            path,
-            user: inner
-                .extensions
-                .get::<User>()
-                .map(|user| Arc::clone(&user.id)),
-            conversation: conversation.map(Cow::into_owned),
-            message,
-        }
+    /// Checks an answer that came with the proof of its question.
+    fn check_proven(&self, asked: &str, accepted: bool) -> (Answer, Option<Asked>) {
+        let typed = match (accepted, find_question(asked)) {
+            (true, Some((_, code))) => format!("yes {code}"),
+            _ => "no".to_owned(),
+        };
+        let exchange = Exchange {
+            place: || self.asking(String::new()).place(&self.last_words()),
+            earlier: std::iter::empty,
+            above: "",
+            asked,
+            answer: &typed,
+        };
+        let checked = self
+            .0
+            .head
+            .consent
+            .check(exchange, minute(&self.0.head.env));
+        checked.unwrap_or_else(|| (Answer::new("", Verdict::NoProof), None))
     }
 
-    /// Begins the turn: questions that are still open at its place can no longer be answered. Returns the place,
-    /// and those questions.
-    pub(crate) fn begin(&self) -> (Asking, Vec<Asked>) {
+    /// Returns the user's last message.
+    fn last_words(&self) -> String {
         let mut last = None;
         for item in self.0.message.raw_history() {
             if let HistoryItem::Message(message) = item {
@@ -296,8 +336,39 @@ impl<P: Protocol> Request<P> {
                 }
             }
         }
-        let asking = self.asking(last.map(Cow::into_owned).unwrap_or_default());
-        let closed = asking.close(&self.0.env);
+        last.map(Cow::into_owned).unwrap_or_default()
+    }
+
+    /// Returns the place at which this turn may ask a question.
+    fn asking(&self, message: String) -> Asking {
+        let head = &self.0.head;
+        // The values with their lengths, as they may have any character.
+        let params = head.params.iter();
+        let path = head.path.clone().unwrap_or_default();
+        let path = params.fold(path, |path, (_, value)| {
+            format!("{path} {} {value}", value.len()).into()
+        });
+        Asking {
+            consent: head.consent.clone(),
+            path,
+            user: head
+                .extensions
+                .get::<User>()
+                .map(|user| Arc::clone(&user.id)),
+            conversation: P::question_scope(&self.0.message).map(Cow::into_owned),
+            message,
+        }
+    }
+
+    /// Begins the turn: questions that are still open at its place can no longer be answered. Returns the place,
+    /// and those questions.
+    pub(crate) fn begin(&self) -> (Asking, Vec<Asked>) {
+        let asking = self.asking(self.last_words());
+        let closed = match self.0.message.proven_answer() {
+            // The answer to the question that is open here.
+            Some(_) => Vec::new(),
+            None => asking.close(&self.0.head.env),
+        };
         (asking, closed)
     }
 
@@ -334,16 +405,24 @@ impl<P: Protocol> Request<P> {
 }
 
 fn copied_uri(uri: Uri) -> Uri {
-    Uri::try_from(uri.to_string()).unwrap_or(uri)
+    let copy = match (uri.authority(), uri.path_and_query()) {
+        // As HTTP/1 has it.
+        (None, Some(path)) => Uri::try_from(path.as_str()),
+        _ => Uri::try_from(uri.to_string()),
+    };
+    copy.unwrap_or(uri)
 }
 
 /// Moves all values into one buffer of their own.
 fn copy_values(headers: &mut HeaderMap) {
     let size = headers.values().map(HeaderValue::len).sum();
-    let mut buffer = BytesMut::with_capacity(size);
-    for value in headers.values_mut() {
+    let mut buffer = Vec::with_capacity(size);
+    for value in headers.values() {
         buffer.extend_from_slice(value.as_bytes());
-        if let Ok(mut copy) = HeaderValue::from_maybe_shared(buffer.split().freeze()) {
+    }
+    let mut rest = Bytes::from(buffer);
+    for value in headers.values_mut() {
+        if let Ok(mut copy) = HeaderValue::from_maybe_shared(rest.split_to(value.len())) {
             copy.set_sensitive(value.is_sensitive());
             *value = copy;
         }
@@ -363,8 +442,8 @@ impl<P: Protocol> fmt::Debug for Request<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("protocol", &P::NAME)
-            .field("headers", &self.0.headers.keys().collect::<Vec<_>>())
-            .field("params", &self.0.params)
+            .field("headers", &self.0.head.headers.keys().collect::<Vec<_>>())
+            .field("params", &self.0.head.params)
             .finish_non_exhaustive()
     }
 }

@@ -21,6 +21,7 @@
 //! | error | one `copilot_errors` event at the end with all notices; text before a confirmation |
 //! | confirm | `copilot_confirmation`, then done |
 //! | call, calls | an error: the front end has no tools |
+//! | cut | as an error |
 //!
 //! A reply has no blocks: it is one text whose frame is known before the first piece, and what the other parts become
 //! is decided at its end; so its [`Session`] is not made of [`Blocks`](crate::protocol::Blocks).

@@ -234,6 +234,8 @@ impl protocol::Session for Session {
                 self.ending(&super::Confirmation::of(question)?, out)?;
             }
             Part::Calls(_) => return Err(SendError::Unsupported("calls of tools")),
+            // The reason of an end is the model's business on the platform; users read a notice.
+            Part::Cut(cut) => self.notices.push(cut.to_notice()),
         }
         Ok(())
     }

@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::protocol::{Decode, EventError, Events};
+use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
 use super::calls::Calls;
@@ -118,6 +118,13 @@ impl Decode for Decoder {
             }
         }
         Ok(())
+    }
+
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        let Event::Text(text) = event else {
+            return None;
+        };
+        Some(TextMember::new(text, &["choices", "delta", "content"]))
     }
 
     fn end(&mut self, events: &mut Events<Event>) -> Result<(), EventError> {

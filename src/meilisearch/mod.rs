@@ -49,6 +49,7 @@
 //! | `error` | a paragraph of text: OpenAI's clients abort on every error frame |
 //! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `call`, `calls` | not supported: the protocol has no functions of the client |
+//! | `cut` | the finish reason `length` or `content_filter`, else a paragraph |
 //!
 //! All events of the protocol can be sent with [`Reply::send`](crate::Reply::send) and
 //! [`Reply::end`](crate::Reply::end): [`Output`] and [`Ending`]. The bytes are those of the server,

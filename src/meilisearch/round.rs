@@ -37,7 +37,8 @@ impl Round {
         }
         self.id = id.or_else(|| self.id.take());
         self.has_text |= chunk.has_text();
-        self.has_search |= chunk.has_call();
+        // The text behind a search goes on, also if the round had none before.
+        self.has_search = chunk.has_call() || self.has_search && !chunk.has_text();
         if !chunk.has_call() {
             self.repeats_role = chunk.has_role;
         }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use crate::json::{Escape, Json, ValueWriter, Wire};
 use crate::openai::{ToolCall, ToolCallDelta};
-use crate::protocol::{self, Block, BlockSession, Blocks, Env, SendError, Writer};
+use crate::protocol::{self, Block, BlockSession, Blocks, Cut, Env, SendError, Writer};
 
 use super::chunk::{ChatChunk, Choice};
 use super::{
@@ -154,6 +154,13 @@ impl Blocks for Reply {
 
     fn calls(&mut self, _: &[protocol::ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
         Err(SendError::Unsupported(Self::NOT_OFFERED))
+    }
+
+    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
+        match FinishReason::of(cut) {
+            Some(reason) => self.finish(reason, to),
+            None => self.error(&cut.to_notice(), to),
+        }
     }
 
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {

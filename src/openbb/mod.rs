@@ -16,6 +16,7 @@
 //! | error | `copilotStatusUpdate`, `WARNING`; never `ERROR`, which deletes the latest call from the chat | text |
 //! | confirm | the question as text, and `copilotPromptSuggestions` with its answers, by default no; the user's next message answers it with its code | the question as text |
 //! | call, calls | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget; of several the first, the others follow one by one | the same |
+//! | cut | as an error | the same |
 //!
 //! The failure of an agent is a text chunk; there is no event for it. The end of the body ends the
 //! turn; there is no final event. A reply has no blocks: each event stands alone, and text is the same frame from the

@@ -17,6 +17,14 @@ pub(super) fn write(
     part: Part<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), SendError> {
+    let notice;
+    let part = match part {
+        Part::Cut(cut) => {
+            notice = cut.to_notice();
+            Part::Error(&notice)
+        }
+        part => part,
+    };
     let modern = session.era.has_artifacts();
     let output = match part {
         Part::Status(status) if modern => step(status)?,
@@ -42,7 +50,9 @@ pub(super) fn write(
         }
         // Front ends of this era have no steps, and a step is not part of the answer. The protocol has no
         // event for reasoning and tokens.
-        Part::Status(_) | Part::ToolRun(_) | Part::Reasoning(_) | Part::Usage(_) => return Ok(()),
+        Part::Status(_) | Part::ToolRun(_) | Part::Reasoning(_) | Part::Usage(_) | Part::Cut(_) => {
+            return Ok(());
+        }
         Part::Confirm(confirmation) => {
             let text = confirmation.to_text()?;
             // The sources come before the question, which must be the end of the text.

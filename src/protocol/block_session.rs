@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::{fmt, mem};
 
 use super::{
-    AgentError, Chart, Citation, Failure, Framing, Notice, Part, Question, SendError, Session,
+    AgentError, Chart, Citation, Cut, Failure, Framing, Notice, Part, Question, SendError, Session,
     Status, Table, TextFrame, ToolCall, ToolRun, Usage, markdown,
 };
 use crate::json::{Escape, Kind};
@@ -205,6 +205,12 @@ pub trait Blocks: Sized + Send + 'static {
     /// [`SendError`] when a call cannot be made: then none is made.
     fn calls(&mut self, calls: &[ToolCall], to: &mut Writer<'_, Self>) -> Result<(), SendError>;
 
+    /// Records or writes the reason why the answer ends before it is complete. [`end`](Self::end) is called after it. A
+    /// notice in Markdown by default.
+    fn cut(&mut self, cut: Cut, to: &mut Writer<'_, Self>) {
+        self.error(&cut.to_notice(), to);
+    }
+
     /// Writes the end of an answer, also of one that ended with calls or an [`ending`](Self::ending). The sources have
     /// been written before.
     ///
@@ -380,6 +386,9 @@ impl<B: Blocks> fmt::Debug for Writer<'_, B> {
     }
 }
 
+/// The space that is reserved for the beginning of a stream.
+const BEGINNING: usize = 512;
+
 /// A [`Session`] that is made of [`Blocks`].
 pub struct BlockSession<B: Blocks> {
     blocks: B,
@@ -427,6 +436,10 @@ impl<B: Blocks> BlockSession<B> {
         out: &mut Vec<u8>,
         write: impl FnOnce(&mut B, &mut Writer<'_, B>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
+        if !self.state.has_begun && self.state.is_stream {
+            // Not byte by byte: the buffer of a new reply has no space.
+            out.reserve(BEGINNING);
+        }
         let mut writer = Writer {
             state: &mut self.state,
             out,
@@ -523,6 +536,7 @@ impl<B: Blocks> Session for BlockSession<B> {
                 Part::Error(notice) => blocks.error(notice, to),
                 Part::Confirm(question) => blocks.confirm(question, to)?,
                 Part::Calls(calls) => blocks.calls(calls, to)?,
+                Part::Cut(cut) => blocks.cut(cut, to),
             }
             Ok(())
         })

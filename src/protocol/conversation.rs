@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
-use super::Answer;
 use super::consent;
+use super::{Answer, AnswerOptions};
 use crate::json::{Json, JsonError};
 
 /// A request, read as a conversation: the part that all protocols share.
@@ -108,11 +108,24 @@ pub trait Conversation {
         None
     }
 
+    /// Returns the settings of the answer, for an agent that asks a model. Empty by default, for front ends whose
+    /// users set nothing.
+    fn answer_options(&self) -> AnswerOptions<'_> {
+        AnswerOptions::default()
+    }
+
     /// Returns the user's answer in a dialog of the front end to the question that ended the previous turn.
     /// `None` by default, for front ends without dialogs.
     ///
     /// Agents use [`Request::answer`](crate::Request::answer), which knows answers in text as well.
     fn dialog_answer(&self) -> Option<Answer> {
+        None
+    }
+
+    /// Returns the user's answer in a dialog to which the client has added the proof of the question: the
+    /// [text](super::Question::to_text) of the question, and `true` for a yes. It is checked like an answer in text.
+    /// `None` by default.
+    fn proven_answer(&self) -> Option<(&str, bool)> {
         None
     }
 }

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 #[cfg(feature = "tokio")]
 use std::task::Context;
 use std::task::Poll;
@@ -240,32 +240,46 @@ impl Env {
     /// Returns a new random id: the prefix, an underscore and the 32 digits of a UUID.
     #[must_use]
     pub fn new_id(&self, prefix: &str) -> String {
-        format!("{prefix}_{}", self.uuid().replace('-', ""))
+        format!("{prefix}_{}", self.hex_id())
+    }
+
+    /// Returns the 32 digits of a new UUID.
+    pub(crate) fn hex_id(&self) -> String {
+        let mut digits = String::with_capacity(32);
+        push_hex(self.random_id(), 32, &mut digits);
+        digits
     }
 
     /// Returns a new random UUID (version 4) in lower case.
     #[must_use]
     pub fn uuid(&self) -> String {
+        let id = self.random_id();
+        let mut uuid = String::with_capacity(36);
+        // The number of bits behind each group, and its digits.
+        for (rest, digits) in [(96, 8), (80, 4), (64, 4), (48, 4), (0, 12)] {
+            if !uuid.is_empty() {
+                uuid.push('-');
+            }
+            push_hex(id >> rest, digits, &mut uuid);
+        }
+        uuid
+    }
+
+    /// Returns the bits of a new random UUID (version 4).
+    fn random_id(&self) -> u128 {
         let mut bytes = [0; 16];
         self.environment.random(&mut bytes);
         let random = u128::from_be_bytes(bytes);
         // RFC 9562, section 5.4: four bits of version, two bits of variant, and 122 random bits.
         let version = (random & !(0xf << 76)) | (4 << 76);
-        let id = (version & !(0b11 << 62)) | (0b10 << 62);
-        format!(
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            id >> 96,
-            (id >> 80) & 0xffff,
-            (id >> 64) & 0xffff,
-            (id >> 48) & 0xffff,
-            id & 0xffff_ffff_ffff
-        )
+        (version & !(0b11 << 62)) | (0b10 << 62)
     }
 }
 
 impl Default for Env {
     fn default() -> Self {
-        Self::new(Std)
+        static STD: LazyLock<Env> = LazyLock::new(|| Env::new(Std));
+        STD.clone()
     }
 }
 
@@ -281,6 +295,12 @@ impl fmt::Debug for Env {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Env")
     }
+}
+
+/// Appends the last hexadecimal digits of a number.
+fn push_hex(number: u128, digits: u32, out: &mut String) {
+    let digit = |at: u32| char::from_digit((number >> (4 * at)) as u32 & 15, 16);
+    out.extend((0..digits).rev().filter_map(digit));
 }
 
 /// Returns a time in seconds since 1970 as RFC 3339 writes it: `2026-11-23T00:00:00Z`.

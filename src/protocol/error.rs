@@ -57,6 +57,44 @@ pub enum EventError {
 #[non_exhaustive]
 pub struct ContextTooLong;
 
+/// The ways in which a model's server fails, each with a sentence for the user.
+///
+/// An error whose source is one has this message as an [`AgentError`]; that of a [`Relay`](crate::models::Relay) has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelFault {
+    /// The server could not be reached, or did not answer in time.
+    #[error("The model's server did not answer.")]
+    NoAnswer,
+    /// The server refused the request.
+    #[error("The model's server refused the request.")]
+    Refused,
+    /// The server did not accept the key.
+    #[error("The model's server did not accept the key of this server.")]
+    Key,
+    /// The server does not know the model.
+    #[error("The model's server does not know the model.")]
+    UnknownModel,
+    /// The server has too many requests.
+    #[error("The model's server is busy.")]
+    Busy,
+    /// The server said that it failed.
+    #[error("The model's server failed.")]
+    Failed,
+    /// The answer ended before it was complete.
+    #[error("The model's answer broke off.")]
+    Truncated,
+    /// The answer is not what the dialect of the model demands.
+    #[error("The model's server sent something that is not an answer.")]
+    NotAnAnswer,
+    /// A call of the answer has no end, or its arguments are not an object.
+    #[error("The model made a call that is not complete.")]
+    BadCall,
+    /// The answer exceeds the limit.
+    #[error("The model's answer is too long.")]
+    TooLarge,
+}
+
 /// The error that an agent returns to fail its turn. The client receives its message, observers its cause.
 ///
 /// Any error converts into it with `?`. The *user* reads a message that by default says nothing about
@@ -204,12 +242,18 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
     #[track_caller]
     fn from(cause: E) -> Self {
         let first: &(dyn Error + 'static) = &cause;
-        let mut causes = iter::successors(Some(first), |cause| (*cause).source());
-        let too_long = causes.any(|cause| cause.is::<ContextTooLong>());
+        let causes = || iter::successors(Some(first), |cause| (*cause).source());
+        let too_long = causes().any(|cause| cause.is::<ContextTooLong>());
+        let fault = causes().find_map(|cause| cause.downcast_ref::<ModelFault>());
+        // The text of any other cause may hold paths, addresses or keys, so it never becomes the user's
+        // message by itself.
+        let message = match (too_long, fault) {
+            (true, _) => Some(Self::TOO_LONG.into()),
+            (_, Some(fault)) => Some(fault.to_string().into()),
+            _ => None,
+        };
         Self {
-            // The text of a cause may hold paths, addresses or keys, so it never becomes the user's
-            // message by itself.
-            message: too_long.then(|| Self::TOO_LONG.into()),
+            message,
             retryable: false,
             too_long,
             status: None,

@@ -18,11 +18,13 @@
 //! it at this place, and a code that only its reader knows. [`Request::answer`](crate::Request::answer) checks
 //! both.
 
+mod answer_options;
 mod block_session;
 mod capabilities;
 pub(crate) mod consent;
 pub(crate) mod content;
 mod conversation;
+mod cut;
 mod data;
 mod decoder;
 mod env;
@@ -32,6 +34,7 @@ mod framing;
 pub(crate) mod markdown;
 mod one_line;
 mod part;
+mod payloads;
 pub(crate) mod redacted;
 mod refusal;
 mod room;
@@ -44,6 +47,7 @@ mod user;
 mod variants;
 
 pub use crate::sse::TooLarge;
+pub use answer_options::{AnswerOptions, ToolChoice};
 pub use block_session::{AnswerDocument, Block, BlockSession, Blocks, Writer};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
@@ -54,9 +58,10 @@ pub use conversation::{
 };
 /// Implements the trait of this name.
 pub use copilot_wire_derive::FrameEvent;
+pub use cut::Cut;
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks, date_time};
-pub use error::{AgentError, ContextTooLong, EventError, SendError};
+pub use error::{AgentError, ContextTooLong, EventError, ModelFault, SendError};
 pub use frame_event::{FrameDecoder, FrameEvent};
 pub use framing::{Frames, Framing};
 pub use markdown::escape_markdown;
@@ -65,6 +70,7 @@ pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
     ToolCall, ToolRun,
 };
+pub use payloads::Payloads;
 pub use redacted::RedactedUrl;
 pub use refusal::Refusal;
 pub use room::Room;
@@ -76,6 +82,7 @@ pub use usage::Usage;
 pub use user::User;
 
 use std::borrow::Cow;
+use std::pin::Pin;
 
 use bytes::Bytes;
 use http::request::Parts;
@@ -92,6 +99,9 @@ pub enum Resumption {
     /// The client was told that it can, so a reply that cannot be stored is refused.
     Required,
 }
+
+/// A wait for the answer to a question, see [`Protocol::answered`].
+pub type Answered<R> = Pin<Box<dyn Future<Output = Option<R>> + Send>>;
 
 /// One chat front end: its requests, its events, and the rules of its stream.
 pub trait Protocol: Sized + Send + Sync + 'static {
@@ -131,6 +141,10 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// [`Router::first_output_timeout`](crate::Router::first_output_timeout). `false` by default.
     const AWAITS_OUTPUT: bool = false;
 
+    /// `true` if the [keep-alive](Session::keep_alive) of a session is an event that changes it, such as one with a
+    /// number. It is stored with the others then, where replies are resumable. `false` by default.
+    const STORES_KEEP_ALIVE: bool = false;
+
     /// Reads a request.
     ///
     /// # Errors
@@ -145,6 +159,23 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         headers: &'a HeaderMap,
     ) -> Option<Cow<'a, str>> {
         let _ = (request, headers);
+        None
+    }
+
+    /// Returns the words that bind a question to its conversation: a proof that was made with other words does not
+    /// count. The [id of the conversation](Self::conversation_id), if it is in the body, by default.
+    fn question_scope(request: &Self::Request) -> Option<Cow<'_, str>> {
+        // Not from the headers: some have the id of a trace.
+        let no_headers = HeaderMap::new();
+        let id = Self::conversation_id(request, &no_headers)?;
+        Some(Cow::Owned(id.into_owned()))
+    }
+
+    /// Returns a future that waits until the user has answered the question that ends the turn, where the answer
+    /// arrives while the stream is open: the agent then runs again, with the request that the future returns, and the
+    /// same reply goes on. `None`, from here or from the future: the reply ends. `None` by default.
+    fn answered(request: &Self::Request) -> Option<Answered<Self::Request>> {
+        let _ = request;
         None
     }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{SendError, Usage};
+use super::{Cut, SendError, Usage};
 use crate::json::{Json, Kind, WriteError};
 
 /// A part of a reply other than text, as a [`Session`](super::Session) receives it.
@@ -31,6 +31,8 @@ pub enum Part<'a> {
     Confirm(&'a Question<'a>),
     /// Calls that end the turn. Never empty.
     Calls(&'a [ToolCall]),
+    /// The reason why the answer ends before it is complete. It ends the turn.
+    Cut(Cut),
 }
 
 /// The severity of a status, in ascending order: `Info`, `Warning`, `Error`.
@@ -549,6 +551,9 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments: a JSON object.
     pub arguments: Json,
+    /// The id that the result refers to, if a model has given one. Clients of models get the same; other front ends get
+    /// ids of the reply's own, because models may number their calls anew in each turn.
+    pub id: Option<String>,
 }
 
 impl ToolCall {
@@ -564,6 +569,14 @@ impl ToolCall {
         Ok(Self {
             name: name.into(),
             arguments: Json::encode(arguments)?,
+            id: None,
         })
+    }
+
+    /// Sets the id that the result refers to.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into()).filter(|id| !id.is_empty());
+        self
     }
 }

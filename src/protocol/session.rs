@@ -128,6 +128,10 @@ pub trait Session: Send + 'static {
     /// An event that ends the turn.
     type Ending;
 
+    /// Takes note that the reply is stored, so that a client can resume it. Called before anything is written.
+    /// Nothing by default.
+    fn set_stored(&mut self) {}
+
     /// Writes the beginning of a stream, before the agent's first part. Nothing by default.
     fn open(&mut self, out: &mut Vec<u8>) {
         let _ = out;

@@ -175,8 +175,13 @@ impl Record {
     }
 
     /// Sets the extensions of the request.
-    pub(crate) fn extensions(mut self, extensions: Extensions) -> Self {
-        self.extensions = extensions;
+    pub(crate) fn extensions(mut self, extensions: &Extensions) -> Self {
+        // Without an observer nobody reads them but for the user, whom a fault on standard error names.
+        if self.start.is_some() {
+            self.extensions.clone_from(extensions);
+        } else if let Some(user) = extensions.get::<User>() {
+            self.extensions.insert(user.clone());
+        }
         self
     }
 

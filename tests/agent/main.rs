@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod detached;
+mod documents;
 mod failures;
 mod frames;
 mod parts;

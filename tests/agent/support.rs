@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, Ticks};
 use copilot_wire::{Body, Reply, Request, agent_fn};
@@ -52,6 +53,26 @@ pub(crate) fn frames(body: Body) -> Vec<String> {
 
 pub(crate) fn whole(body: Body) -> String {
     frames(body).concat()
+}
+
+/// The body of an answer without a stream, of a chat completion.
+pub(crate) fn document<F, Fut>(agent: F) -> Body
+where
+    F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    let body = Bytes::from_static(br#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#);
+    let (parts, ()) = http::Request::new(()).into_parts();
+    let request = Request::new(OpenAi::read(&parts, body).unwrap());
+    let agent = agent_fn(move |_, reply| agent(reply));
+    Body::run(agent, request, &Env::default())
+}
+
+/// The text of an answer without a stream.
+pub(crate) fn content(document: &str) -> String {
+    let document: serde_json::Value = serde_json::from_str(document).unwrap();
+    let content = &document["choices"][0]["message"]["content"];
+    content.as_str().unwrap().to_owned()
 }
 
 /// Polls once and says what came.

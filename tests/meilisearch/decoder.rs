@@ -353,6 +353,8 @@ fn a_round_starts_with_its_role_or_with_text_after_a_search() {
     );
     assert_eq!(rounds(&[text("a"), search(), text("b"), text("c")]), "a|bc");
     assert_eq!(rounds(&[text("a"), failed(), text("b"), text("c")]), "a|bc");
+    // Without text before it, no text is of another round.
+    assert_eq!(rounds(&[search(), text("a"), text("b")]), "ab");
     assert_eq!(
         rounds(&[role(""), text("a"), search(), search(), role(""), text("b")]),
         "a|b"

@@ -320,9 +320,8 @@ fn with_breaks(events: Vec<Event>) -> Vec<Event> {
             Event::Text(_) | Event::Refusal(_) => {
                 if has_text && has_search {
                     broken.push(Event::RoundBreak);
-                    has_search = false;
                 }
-                has_text = true;
+                (has_text, has_search) = (true, false);
             }
             Event::RoundBreak => (has_text, has_search) = (false, false),
             _ => has_search = true,

@@ -1,0 +1,37 @@
+//! The reasons why an answer is not complete.
+
+use super::Notice;
+
+/// The reason why an answer ended before it was complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Cut {
+    /// The answer has reached a limit of tokens.
+    Length,
+    /// A filter withheld the rest, or the model refused to go on.
+    Filter,
+    /// Any other reason, such as a fault of the model's server.
+    Other,
+}
+
+impl Cut {
+    /// Returns the reason as a notice, for front ends that have no place for it.
+    #[must_use]
+    pub fn to_notice(self) -> Notice {
+        let (code, message) = match self {
+            Self::Length => (
+                "length",
+                "The answer has reached its limit of tokens and is not complete.",
+            ),
+            Self::Filter => (
+                "content_filter",
+                "The rest of the answer was withheld by the model.",
+            ),
+            Self::Other => (
+                "cut_off",
+                "The model ended its answer before it was complete.",
+            ),
+        };
+        Notice::new(message).code(code)
+    }
+}

@@ -1,0 +1,160 @@
+//! The data of a stream's events, cut out of its frames.
+
+use std::mem;
+use std::ops::Range;
+
+use bytes::{Buf, Bytes};
+use memchr::memchr;
+
+use super::Framing;
+
+/// The data of the events of a stream, one after the other, for transports that have frames of their own.
+///
+/// It takes the frames of a [`Body`](crate::Body), whose events are written by this crate. The data of an event that
+/// lies in one frame, on one line, is a slice of that frame. Names of events, comments and empty data are left out.
+///
+/// ```
+/// use bytes::Bytes;
+/// use copilot_wire::protocol::{Framing, Payloads};
+///
+/// let mut payloads = Payloads::new(Framing::Sse);
+/// payloads.push(Bytes::from_static(b"event: a\ndata: {\"n\":1}\n\n: ping\n\ndata: {\"n\""));
+/// assert_eq!(payloads.next().as_deref(), Some(&br#"{"n":1}"#[..]));
+/// assert_eq!(payloads.next(), None);
+/// payloads.push(Bytes::from_static(b":2}\n\n"));
+/// assert_eq!(payloads.next().as_deref(), Some(&br#"{"n":2}"#[..]));
+/// ```
+#[derive(Debug)]
+pub struct Payloads {
+    framing: Framing,
+    /// The rest of the frame that was taken last, from the beginning of an event on.
+    frame: Bytes,
+    /// The beginning of an event whose end was not in the frames so far. The frame is empty then.
+    open: Vec<u8>,
+}
+
+/// The first event of some bytes.
+struct Event {
+    /// The length of the event with its boundary.
+    length: usize,
+    data: Data,
+}
+
+enum Data {
+    None,
+    /// One line.
+    Line(Range<usize>),
+    /// Several lines, without their names.
+    Lines(Vec<u8>),
+}
+
+impl Payloads {
+    /// Creates a reader for one stream.
+    #[must_use]
+    pub const fn new(framing: Framing) -> Self {
+        Self {
+            framing,
+            frame: Bytes::new(),
+            open: Vec::new(),
+        }
+    }
+
+    /// Adds the next frame of the stream.
+    pub fn push(&mut self, frame: Bytes) {
+        if self.open.is_empty() && self.frame.is_empty() {
+            self.frame = frame;
+            return;
+        }
+        if !self.frame.is_empty() {
+            self.open.extend_from_slice(&mem::take(&mut self.frame));
+        }
+        // A boundary of two bytes may lie in both.
+        let from = (self.open.len() + 1).saturating_sub(self.framing.boundary().len());
+        self.open.extend_from_slice(&frame);
+        let new = self.open.get(from..).unwrap_or_default();
+        // Whole events only are moved, so an event of many frames is copied once.
+        if self.framing.skip(new, 1) < new.len() || new.ends_with(self.framing.boundary()) {
+            self.frame = mem::take(&mut self.open).into();
+        }
+    }
+
+    /// Returns the data of the next event. `None`: the next frame is needed.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "more data may come after `None`"
+    )]
+    pub fn next(&mut self) -> Option<Bytes> {
+        while !self.frame.is_empty() {
+            let event = match self.framing {
+                Framing::Sse => sse_event(&self.frame),
+                Framing::Lines => line_event(&self.frame),
+            };
+            let Some(Event { length, data }) = event else {
+                self.open.extend_from_slice(&mem::take(&mut self.frame));
+                return None;
+            };
+            let data = match data {
+                Data::None => Bytes::new(),
+                Data::Line(range) => self.frame.slice(range),
+                Data::Lines(lines) => lines.into(),
+            };
+            match length == self.frame.len() {
+                // Without a reference to a frame that is used up.
+                true => self.frame = Bytes::new(),
+                false => self.frame.advance(length),
+            }
+            if !data.is_empty() {
+                return Some(data);
+            }
+        }
+        None
+    }
+
+    /// Returns `true` if the next event is not known to be whole: a frame has to be added first.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.frame.is_empty()
+    }
+}
+
+/// Returns the first server-sent event, if it is whole.
+fn sse_event(bytes: &[u8]) -> Option<Event> {
+    let mut data = Data::None;
+    let mut start = 0;
+    loop {
+        let rest = bytes.get(start..)?;
+        let line = rest.get(..memchr(b'\n', rest)?)?;
+        let end = start + line.len();
+        if line.is_empty() {
+            return Some(Event {
+                length: end + 1,
+                data,
+            });
+        }
+        if let Some(value) = line.strip_prefix(b"data:") {
+            let value = value.strip_prefix(b" ").unwrap_or(value);
+            data = match data {
+                Data::None => Data::Line(end - value.len()..end),
+                Data::Line(first) => {
+                    let first = bytes.get(first).unwrap_or_default();
+                    Data::Lines([first, value].join(&b'\n'))
+                }
+                Data::Lines(mut lines) => {
+                    lines.push(b'\n');
+                    lines.extend_from_slice(value);
+                    Data::Lines(lines)
+                }
+            };
+        }
+        start = end + 1;
+    }
+}
+
+/// Returns the first line, if it is whole.
+fn line_event(bytes: &[u8]) -> Option<Event> {
+    let end = memchr(b'\n', bytes)?;
+    Some(Event {
+        length: end + 1,
+        data: Data::Line(0..end),
+    })
+}

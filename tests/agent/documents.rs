@@ -1,0 +1,107 @@
+//! Answers without a stream, whose text is handed over together.
+
+use std::sync::{Arc, Mutex};
+
+use copilot_wire::Body;
+use copilot_wire::protocol::{SendError, Status};
+use futures::channel::oneshot;
+use futures::executor::block_on;
+
+use crate::support::*;
+
+#[test]
+fn text_of_another_thread_stands_where_it_was_written() {
+    let body = document(|reply| async move {
+        reply.text("here ").await?;
+        let there = std::thread::spawn(move || {
+            block_on(reply.text("there ")).unwrap();
+            reply
+        });
+        let reply = there.join().unwrap();
+        reply.text("back ").await?;
+        // A part that is no text comes between.
+        reply.status(Status::new("working")).await?;
+        reply.text("and forth").await?;
+        Ok(())
+    });
+    assert_eq!(content(&whole(body)), "here there back and forth");
+}
+
+#[test]
+fn text_of_another_thread_stands_where_it_was_written_in_a_detached_run() {
+    let mut body = document(|reply| async move {
+        let reply = Arc::new(reply);
+        for round in 0..3 {
+            reply.text(&format!("mine {round} ")).await?;
+            let other = Arc::clone(&reply);
+            let theirs = std::thread::spawn(move || {
+                block_on(other.text(&format!("theirs {round} "))).unwrap();
+            });
+            theirs.join().unwrap();
+            reply.text("mine again ").await?;
+            // The end of a poll.
+            let (done, wait) = oneshot::channel::<()>();
+            std::thread::spawn(move || done.send(()));
+            let _ = wait.await;
+        }
+        Ok(())
+    });
+    let run = body.detach().unwrap();
+    std::thread::spawn(|| block_on(run)).join().unwrap();
+    let round = |round| format!("mine {round} theirs {round} mine again ");
+    assert_eq!(content(&whole(body)), [0, 1, 2].map(round).concat());
+}
+
+#[test]
+fn nothing_is_lost_where_an_agent_yields() {
+    let text = "0123456789".repeat(10_000);
+    let said = text.clone();
+    let body = document(move |reply| {
+        let said = said.clone();
+        async move {
+            for piece in said.as_bytes().chunks(7) {
+                reply.text(std::str::from_utf8(piece).unwrap()).await?;
+            }
+            Ok(())
+        }
+    });
+    assert_eq!(content(&whole(body)), text);
+}
+
+#[test]
+fn a_shut_reply_takes_no_text() {
+    let slot = Arc::new(Mutex::new(None::<Body>));
+    let shared = Arc::clone(&slot);
+    let mut body = document(move |reply| {
+        let shared = Arc::clone(&shared);
+        async move {
+            reply.text("a").await?;
+            reply.text("b").await?;
+            // A detached run whose body is gone is not stopped: it writes for nobody.
+            drop(shared.lock().unwrap().take());
+            reply.text("c").await?;
+            Ok(())
+        }
+    });
+    let run = body.detach().unwrap();
+    *slot.lock().unwrap() = Some(body);
+    block_on(run);
+
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&seen);
+    let body = document(move |reply| {
+        let shared = Arc::clone(&shared);
+        async move {
+            let reply = Arc::new(reply);
+            reply.text("a").await?;
+            let (held, late) = (Arc::clone(&reply), Arc::clone(&shared));
+            let task = std::thread::spawn(move || {
+                late.lock().unwrap().push(block_on(held.text("b")));
+            });
+            task.join().unwrap();
+            Ok(())
+        }
+    });
+    assert_eq!(content(&whole(body)), "ab");
+    assert_eq!(*seen.lock().unwrap(), [Ok::<(), SendError>(())]);
+}
