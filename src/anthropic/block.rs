@@ -111,6 +111,7 @@ impl From<&ToolUseBlock> for ToolCall {
         Self {
             name: call.name.clone(),
             arguments: call.input.clone(),
+            id: Some(call.id.clone()).filter(|id| !id.is_empty()),
         }
     }
 }

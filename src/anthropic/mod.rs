@@ -44,6 +44,7 @@
 //! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `usage` | the token counts at the end |
 //! | `call`, `calls` | `tool_use` blocks and the stop reason `tool_use`, if the request offered the tool |
+//! | `cut` | the stop reason `max_tokens` or `refusal`, else a paragraph |
 //!
 //! Besides these parts, an agent for this protocol sends [`Output`]s, and ends with an [`Ending`]:
 //! [`ToolUseBlock`]s, a [`StopReason`] or an [`ErrorObject`].
@@ -89,6 +90,7 @@ mod content;
 mod conversation;
 mod error;
 mod event;
+mod from_conversation;
 mod message;
 mod mount;
 mod relay;

@@ -10,8 +10,8 @@ use super::{
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Env, Failure, FrameEvent as _,
-    Framing, SendError, Status, ToolCall, Writer, markdown,
+    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Cut, Env, Failure,
+    FrameEvent as _, Framing, SendError, Status, ToolCall, Writer, markdown,
 };
 
 /// The maximum size in bytes of an answer without a stream.
@@ -20,7 +20,7 @@ const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
 const MAX_BUFFERED: usize = 16 * 1024 * 1024;
 /// The signature of thinking blocks. Any text is valid except an empty one, with which VS Code
 /// drops the block.
-const SIGNATURE: &str = "Y29waWxvdC13aXJl";
+pub(super) const SIGNATURE: &str = "Y29waWxvdC13aXJl";
 
 /// The session of one reply.
 pub type Session = BlockSession<Reply>;
@@ -205,11 +205,20 @@ impl Blocks for Reply {
 
     fn calls(&mut self, calls: &[ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
         self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
-            id: String::new(),
+            id: call.id.clone().unwrap_or_default(),
             name: call.name.clone(),
             input: call.arguments.clone(),
             unknown: Members::new(),
         }))
+    }
+
+    /// Records the reason, which is written at the end. The dialect has none for faults.
+    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
+        self.stop = match cut {
+            Cut::Length => StopReason::MaxTokens.into(),
+            Cut::Filter => StopReason::Refusal.into(),
+            Cut::Other => return self.error(&cut.to_notice(), to),
+        };
     }
 
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {

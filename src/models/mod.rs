@@ -6,6 +6,8 @@
 
 mod card;
 mod mount;
+mod prompt;
+mod refused;
 mod relay;
 mod wrapping;
 
@@ -21,6 +23,8 @@ use crate::protocol::{Env, Protocol, Refusal};
 use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog, cards, unknown_model};
+pub use prompt::{CallResult, PromptItem, file_note, prompt_items, texts, tool_choice, url_of};
+pub use refused::{refused, retry_after};
 pub use relay::{Relay, RelayError, Upstream};
 pub use wrapping::{is_wrapping, split_reminder};
 
@@ -98,6 +102,13 @@ pub trait Dialect: Protocol {
     /// Answers a request without the agent. The default returns `None`.
     fn answer_itself(request: &Self::Request, env: &Env) -> Option<Response<Body>> {
         let _ = (request, env);
+        None
+    }
+
+    /// Answers a request that only prepares the next one, with the events of a stream: no agent runs. The answer is
+    /// recorded as any other. The default returns `None`.
+    fn prepared(request: &Self::Request, settings: &Self::Settings, env: &Env) -> Option<Vec<u8>> {
+        let _ = (request, settings, env);
         None
     }
 

@@ -14,7 +14,7 @@ use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
 use crate::conversations::{RecordError, UserConversations};
 use crate::protocol::Refusal;
-use crate::router::{Call, Endpoint, Mount, MountError, Site};
+use crate::router::{Call, Endpoint, Mount, MountError, Site, stream};
 
 /// The time limit of all calls of a store of conversations before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
@@ -129,6 +129,13 @@ impl<P: Dialect> Answers<P> {
                     }
                     None => Default::default(),
                 };
+                if let Some(events) = P::prepared(&message, &settings, call.env()) {
+                    let storing = recording.and_then(|mut turn| turn.push(&events));
+                    if let Some(storing) = storing {
+                        storing.await;
+                    }
+                    return Ok((stream::<P>(Body::full(events)), may_retry));
+                }
                 let call = call.recording(recording);
                 #[cfg(feature = "resumable")]
                 if call.has_replies() && P::begin(&mut message) {

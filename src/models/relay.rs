@@ -1,21 +1,56 @@
 //! Relaying of the stream of another server.
 
+use std::any::Any;
+use std::collections::HashSet;
+use std::error::Error;
+use std::fmt;
 use std::future::Future;
+use std::mem;
 
-use crate::agent::Reply;
-use crate::json::JsonError;
+use bytes::Bytes;
+
+use super::Dialect;
+use crate::agent::{Reply, Request};
+use crate::json::{Json, JsonError};
 use crate::protocol::{
-    ContextTooLong, EventDecoder, EventError, Protocol, SendError, TooLarge, ToolCall, Usage,
+    ContextTooLong, Conversation, Cut, EventDecoder, EventError, Framing, ModelFault, Protocol,
+    SendError, TooLarge, ToolCall, Usage,
 };
 
-/// A protocol of language models whose streams can be relayed.
-pub trait Upstream: Protocol {
+/// A dialect of models' servers: how a model is asked, and how its stream is relayed.
+pub trait Upstream: Dialect<Event: Sync> {
     /// Assembles events to an answer.
-    type Accumulator: Default + Send;
+    type Accumulator: Default + Send + Sync;
     /// A complete answer.
     type Answer;
-    /// An error that a server sent.
-    type Failure;
+    /// An error that a server sent. `Debug` prints neither texts nor secrets.
+    type Failure: fmt::Debug + Send + Sync + 'static;
+
+    /// Creates a request to a model from a conversation of any front end.
+    fn prompt(conversation: &impl Conversation) -> Self::Request;
+
+    /// Copies a request of a front end of this dialect for a model's server: all of it, but for what concerns the server
+    /// that the front end talks to, such as stored conversations.
+    fn again(request: &Self::Request) -> Self::Request;
+
+    /// Creates the request to a model that answers the request of a front end: a [copy](Self::again) if it is of this
+    /// dialect, with all its settings, else one from the [conversation](Self::prompt). Set the model.
+    ///
+    /// The copy has questions in text as the client sent them, with their codes. An agent that asks any with
+    /// [`Reply::confirm`] uses [`prompt`](Self::prompt).
+    fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
+        let any: &dyn Any = &**request;
+        match any.downcast_ref::<Self::Request>() {
+            Some(request) => Self::again(request),
+            None => Self::prompt(&**request),
+        }
+    }
+
+    /// Serializes a request for a stream with the usage in it.
+    fn body(request: &mut Self::Request) -> Bytes;
+
+    /// Returns the error in a JSON document that a server sent in place of an answer.
+    fn error(body: &Json) -> Option<Self::Failure>;
 
     /// Adds an event to the answer.
     ///
@@ -39,6 +74,12 @@ pub trait Upstream: Protocol {
     /// Converts an event to output of a reply. `None`: the reply writes its own.
     fn output(event: &Self::Event) -> Option<Self::Output>;
 
+    /// Converts an event to output of a reply, without calls, which [`ending`](Self::ending) has.
+    fn passed(event: &Self::Event) -> Option<Self::Output>;
+
+    /// Returns the end of an answer with calls.
+    fn ending(answer: Self::Answer) -> Self::Ending;
+
     /// Writes the text and the reasoning of an event.
     fn text<P: Protocol>(
         event: &Self::Event,
@@ -49,7 +90,10 @@ pub trait Upstream: Protocol {
     fn usage(event: &Self::Event, answer: &Self::Accumulator) -> Option<Usage>;
 
     /// Returns the answer; `None` if it is not complete.
-    fn finish(answer: Self::Accumulator) -> Option<Self::Answer>;
+    fn answer(events: Self::Accumulator) -> Option<Self::Answer>;
+
+    /// Returns the reason why an answer is not complete; `None` if it is.
+    fn cut(answer: &Self::Answer) -> Option<Cut>;
 
     /// Returns the tool calls of an answer.
     ///
@@ -62,10 +106,14 @@ pub trait Upstream: Protocol {
 /// A relay of another server's events, for example a model's, into a reply.
 ///
 /// Pass it the bytes as they arrive, and take one relay for each stream. [`text`](Self::text) relays the text in a reply of any
-/// protocol. [`forward`](Self::forward) relays events in a reply of the same protocol: the reply's own
-/// ids, numbers, time and model replace the upstream ones, unknown members are retained, and the upstream
-/// end is dropped, because the reply has its own. Both collect the answer, calls included, for
-/// [`end`](Self::end) and [`finish`](Self::finish).
+/// protocol, and [`pass`](Self::pass) also what only the same dialect can say, such as the signatures of reasoning.
+/// Both end with [`end`](Self::end), which makes the calls. [`forward`](Self::forward) relays all events in a reply of
+/// the same protocol, calls included: the reply's own ids, numbers, time and model replace the upstream ones, unknown
+/// members are retained, and the upstream end is dropped, because the reply has its own. It ends with
+/// [`finish`](Self::finish).
+///
+/// A server that sends something else than a stream, such as a page or an error with the status 200, is recognized by its
+/// first byte.
 ///
 /// ```
 /// # use copilot_wire::models::{Relay, RelayError, Upstream};
@@ -95,35 +143,112 @@ pub struct Relay<U: Upstream> {
     /// The tokens that the reply has been told of.
     reported: Usage,
     is_over: bool,
+    form: Form,
+    /// Set if events of the same dialect were passed on as they are.
+    is_native: bool,
 }
 
+/// What a server sends.
+#[derive(Debug)]
+enum Form {
+    /// Nothing so far.
+    Unknown,
+    /// A stream.
+    Stream,
+    /// Something else, with its bytes.
+    Document(Vec<u8>),
+}
+
+/// The longest document in place of a stream that is read, in bytes: an error is short.
+const LONGEST_DOCUMENT: usize = 64 * 1024;
+
 /// The reason why a stream cannot be relayed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+///
+/// With `?` it becomes an [`AgentError`](crate::protocol::AgentError) with a sentence for the user, that of the
+/// [`ModelFault`] which is its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RelayError<F> {
     /// The stream has a frame that is not a valid event.
-    #[error("upstream: {0}")]
-    Event(#[from] EventError),
+    Event(EventError),
     /// The upstream server sent an error.
-    // The message may contain anything, so it is in the value and not in the text.
-    #[error("upstream failed")]
     Upstream(F),
     /// The upstream server says that the conversation is too long for the model. With `?` it becomes
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
-    #[error("upstream: {0}")]
-    ContextTooLong(#[from] ContextTooLong),
+    ContextTooLong(ContextTooLong),
+    /// The upstream server sent something else than a stream.
+    NoStream,
     /// The stream ended before the answer was complete.
-    #[error("upstream ended before the answer was complete")]
     Truncated,
     /// The answer exceeds the limit.
-    #[error("upstream: the answer is {0}")]
-    TooLarge(#[from] TooLarge),
+    TooLarge(TooLarge),
     /// The arguments of a call are not a JSON object.
-    #[error("upstream: arguments of a call: {0}")]
-    Arguments(#[from] JsonError),
+    Arguments(JsonError),
+    /// The answer was cut off and has calls, the last of which may have lost its end.
+    CutCall(Cut),
     /// The reply could not be written.
-    #[error(transparent)]
-    Send(#[from] SendError),
+    Send(SendError),
+}
+
+impl<F: fmt::Debug> fmt::Display for RelayError<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Event(error) => write!(f, "upstream: {error}"),
+            // The message may contain anything: `Debug` has the codes only.
+            Self::Upstream(failure) => write!(f, "upstream failed: {failure:?}"),
+            Self::ContextTooLong(error) => write!(f, "upstream: {error}"),
+            Self::NoStream => f.write_str("upstream: the answer is not a stream"),
+            Self::Truncated => f.write_str("upstream ended before the answer was complete"),
+            Self::TooLarge(error) => write!(f, "upstream: the answer is {error}"),
+            Self::Arguments(error) => write!(f, "upstream: arguments of a call: {error}"),
+            Self::CutCall(cut) => write!(f, "upstream: an answer with calls was cut off: {cut:?}"),
+            Self::Send(error) => error.fmt(f),
+        }
+    }
+}
+
+impl<F: fmt::Debug> Error for RelayError<F> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(match self {
+            Self::ContextTooLong(error) => error,
+            Self::Send(error) => return error.source(),
+            Self::Upstream(_) => &ModelFault::Failed,
+            Self::Truncated => &ModelFault::Truncated,
+            Self::TooLarge(_) => &ModelFault::TooLarge,
+            Self::Event(_) | Self::NoStream => &ModelFault::NotAnAnswer,
+            Self::Arguments(_) | Self::CutCall(_) => &ModelFault::BadCall,
+        })
+    }
+}
+
+impl<F> From<EventError> for RelayError<F> {
+    fn from(error: EventError) -> Self {
+        Self::Event(error)
+    }
+}
+
+impl<F> From<ContextTooLong> for RelayError<F> {
+    fn from(error: ContextTooLong) -> Self {
+        Self::ContextTooLong(error)
+    }
+}
+
+impl<F> From<TooLarge> for RelayError<F> {
+    fn from(error: TooLarge) -> Self {
+        Self::TooLarge(error)
+    }
+}
+
+impl<F> From<JsonError> for RelayError<F> {
+    fn from(error: JsonError) -> Self {
+        Self::Arguments(error)
+    }
+}
+
+impl<F> From<SendError> for RelayError<F> {
+    fn from(error: SendError) -> Self {
+        Self::Send(error)
+    }
 }
 
 /// The next event, and the tokens of the answer with it.
@@ -147,6 +272,8 @@ impl<U: Upstream> Relay<U> {
             answer,
             reported: Usage::default(),
             is_over: false,
+            form: Form::Unknown,
+            is_native: false,
         }
     }
 
@@ -168,6 +295,9 @@ impl<U: Upstream> Relay<U> {
             *input = &[];
             return Ok(None);
         }
+        if !self.is_stream(input)? {
+            return Ok(None);
+        }
         let Some(event) = self.decoder.next(input)? else {
             return Ok(None);
         };
@@ -175,13 +305,34 @@ impl<U: Upstream> Relay<U> {
         // whether the answer is complete.
         U::push(&mut self.answer, event)?;
         if let Some(failure) = U::failure(event) {
-            return Err(match U::is_too_long(&failure) {
-                true => ContextTooLong.into(),
-                false => RelayError::Upstream(failure),
-            });
+            return Err(failed::<U>(failure));
         }
         self.is_over = U::is_last(event);
         Ok(Some((event, U::usage(event, &self.answer))))
+    }
+
+    /// Returns `true` if the server sends a stream, which no other character than a letter or `:` begins. Otherwise
+    /// the input is kept, and the error in it is found when all of it is there.
+    fn is_stream(&mut self, input: &mut &[u8]) -> Result<bool, RelayError<U::Failure>> {
+        if matches!(self.form, Form::Unknown) {
+            // White space, and a byte order mark.
+            let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte >= 0x80;
+            self.form = match input.iter().find(|byte| !is_blank(byte)) {
+                None => Form::Unknown,
+                Some(b'{' | b'[' | b'<') if U::FRAMING == Framing::Sse => {
+                    Form::Document(Vec::new())
+                }
+                Some(_) => Form::Stream,
+            };
+        }
+        let Form::Document(document) = &mut self.form else {
+            return Ok(true);
+        };
+        if document.len() + input.len() > LONGEST_DOCUMENT {
+            return Err(RelayError::NoStream);
+        }
+        document.extend_from_slice(mem::take(input));
+        Ok(false)
     }
 
     /// Relays events unchanged, in a reply whose output they can be.
@@ -231,23 +382,76 @@ impl<U: Upstream> Relay<U> {
         Ok(())
     }
 
-    /// Ends the reply, with the calls of the upstream answer if there are any.
-    ///
-    /// The calls are all that the answer adds to this end. The reason why the model ended is not passed on: an answer that
-    /// the model cut off, at its limit of tokens or by a filter, ends as a complete one. An agent to whom this matters
-    /// calls [`finish`](Self::finish) in place of `end`, and finds the reason in the answer: the `finish_reason` of a
-    /// choice of a chat completion, the `stop_reason` of a message, the `status` of a response. The chapter "models" of
-    /// the guide shows it.
+    /// Relays what [`text`](Self::text) does, and in a reply of the same dialect also what no other dialect has:
+    /// signatures and encrypted contents of reasoning, log probabilities, citations, the work of the server's own tools,
+    /// unknown members.
     ///
     /// # Errors
     ///
-    /// The errors of [`finish`](Self::finish); [`RelayError::Arguments`] if the arguments of a call
-    /// are not a JSON object; [`RelayError::Send`] if a call cannot be written. No call is written
-    /// then.
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
+    pub async fn pass<P: Protocol>(
+        &mut self,
+        bytes: &[u8],
+        reply: &Reply<P>,
+    ) -> Result<(), RelayError<U::Failure>> {
+        let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
+        let Some(same) = same else {
+            return self.text(bytes, reply).await;
+        };
+        self.is_native = true;
+        let mut input = bytes;
+        while let Some((event, usage)) = self.step(&mut input)? {
+            if let Some(output) = U::passed(event) {
+                same.send(output).await?;
+            }
+            // Behind the output, which has figures of this stream only.
+            if let Some(usage) = usage {
+                let more = usage.since(self.reported);
+                self.reported += more;
+                reply.usage(more).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the reply as the upstream answer ended: with its calls if there are any, or with the reason why it is not
+    /// complete, as [`Reply::cut`] does.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`finish`](Self::finish); [`RelayError::CutCall`] if the answer was cut off and has calls;
+    /// [`RelayError::Arguments`] if the arguments of a call are not a JSON object; [`RelayError::Send`] if a call cannot
+    /// be written. No call is written then.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError<U::Failure>> {
-        let calls = U::calls(&self.finish()?)?;
-        if !calls.is_empty() {
-            reply.calls(&calls)?;
+        let is_native = self.is_native;
+        let answer = self.finish()?;
+        let mut calls = U::calls(&answer)?;
+        match (U::cut(&answer), calls.is_empty()) {
+            (Some(cut), false) => return Err(RelayError::CutCall(cut)),
+            // The reason itself was passed on.
+            (Some(Cut::Other), true) if is_native => return Ok(()),
+            (Some(cut), true) => return Ok(reply.cut(cut)?),
+            (None, true) => return Ok(()),
+            (None, false) => {}
+        }
+        let mut ids = HashSet::new();
+        for call in &mut calls {
+            // A result could not be told from that of another call.
+            call.id = call.id.take().filter(|id| ids.insert(id.clone()));
+        }
+        let mut reply = Some(reply);
+        let any: &mut dyn Any = &mut reply;
+        match any.downcast_mut::<Option<Reply<U>>>() {
+            Some(same) if is_native && ids.len() == calls.len() => {
+                if let Some(same) = same.take() {
+                    same.end(U::ending(answer))?;
+                }
+            }
+            _ => {
+                if let Some(reply) = reply {
+                    reply.calls(&calls)?;
+                }
+            }
         }
         Ok(())
     }
@@ -256,9 +460,22 @@ impl<U: Upstream> Relay<U> {
     ///
     /// # Errors
     ///
-    /// [`RelayError::Truncated`] if the answer is not complete.
+    /// [`RelayError::Truncated`] if the answer is not complete; [`RelayError::NoStream`] if the server has sent none, or
+    /// the error that it has sent instead.
     pub fn finish(self) -> Result<U::Answer, RelayError<U::Failure>> {
-        U::finish(self.answer).ok_or(RelayError::Truncated)
+        if let Form::Document(document) = self.form {
+            let error = Json::parse(document).ok().as_ref().and_then(U::error);
+            return Err(error.map_or(RelayError::NoStream, failed::<U>));
+        }
+        U::answer(self.answer).ok_or(RelayError::Truncated)
+    }
+}
+
+/// Converts the failure of a server.
+fn failed<U: Upstream>(failure: U::Failure) -> RelayError<U::Failure> {
+    match U::is_too_long(&failure) {
+        true => ContextTooLong.into(),
+        false => RelayError::Upstream(failure),
     }
 }
 

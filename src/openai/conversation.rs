@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use super::{ChatMessage, ChatRequest, Content};
-use crate::models::split_reminder;
+use crate::json::{Json, Kind};
+use crate::models::{split_reminder, texts, tool_choice};
 use crate::protocol::{
-    AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, HistoryItem,
-    Message, Purpose, Role, Tool, ToolResult,
+    AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, Call, Conversation,
+    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
 
 /// The beginnings of the system prompts with which clients ask for chores: opencode 1.18.33, and qwen-code 0.24.4
@@ -65,6 +66,34 @@ impl Conversation for ChatRequest {
                 schema.map(AnswerFormat::Schema)
             }
             _ => None,
+        }
+    }
+
+    /// Returns the settings, also in the forms of earlier versions: `max_tokens`, and `user`.
+    fn answer_options(&self) -> AnswerOptions<'_> {
+        let member = |name| self.unknown.get(name).filter(|value| !value.is_null());
+        let number = |name| member(name).filter(|it| it.kind() == Kind::Number).cloned();
+        let text = |name| member(name).and_then(Json::string);
+        let stop = member("stop");
+        AnswerOptions {
+            tool_choice: tool_choice(self.tool_choice.as_ref()),
+            parallel_calls: member("parallel_tool_calls").and_then(Json::as_bool),
+            max_tokens: number("max_completion_tokens")
+                .or_else(|| number("max_tokens"))
+                .and_then(|tokens| tokens.as_u64()),
+            temperature: number("temperature"),
+            top_p: number("top_p"),
+            top_k: number("top_k"),
+            seed: number("seed"),
+            presence_penalty: number("presence_penalty"),
+            frequency_penalty: number("frequency_penalty"),
+            stop: match stop.and_then(Json::string) {
+                Some(stop) => vec![stop],
+                None => texts(stop),
+            },
+            effort: text("reasoning_effort"),
+            user: text("safety_identifier").or_else(|| text("user")),
+            metadata: member("metadata").cloned(),
         }
     }
 

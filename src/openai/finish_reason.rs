@@ -1,6 +1,7 @@
 //! Reasons why a choice ended.
 
 use crate::json::Wire;
+use crate::protocol::Cut;
 
 /// The reason why a choice ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
@@ -20,4 +21,33 @@ pub enum FinishReason {
     /// was read.
     #[wire(other)]
     Other(String),
+}
+
+impl FinishReason {
+    /// Returns the reason of an answer that was cut off; `None` for what the dialect has no reason for.
+    pub(crate) fn of(cut: Cut) -> Option<Self> {
+        match cut {
+            Cut::Length => Some(Self::Length),
+            Cut::Filter => Some(Self::ContentFilter),
+            Cut::Other => None,
+        }
+    }
+
+    /// Returns the reason why the answer is not complete; `None` if it is.
+    pub(super) fn cut(&self) -> Option<Cut> {
+        match self {
+            Self::Stop | Self::ToolCalls | Self::FunctionCall => None,
+            Self::Length => Some(Cut::Length),
+            Self::ContentFilter => Some(Cut::Filter),
+            // Words of compatible servers.
+            Self::Other(name) => match name.to_ascii_lowercase().as_str() {
+                "eos" | "eos_token" | "end_turn" | "stop_sequence" | "tool_use" | "complete" => {
+                    None
+                }
+                "max_tokens" | "max_output_tokens" | "model_length" => Some(Cut::Length),
+                "safety" | "refusal" | "recitation" | "prohibited_content" => Some(Cut::Filter),
+                _ => Some(Cut::Other),
+            },
+        }
+    }
 }

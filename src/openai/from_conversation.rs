@@ -1,25 +1,21 @@
 //! Conversion of a conversation of any protocol to a model's request.
 
-use std::mem;
-
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
-use crate::json::{Json, List};
+use crate::json::{Json, List, Wire};
+use crate::models::{PromptItem, prompt_items, url_of};
 use crate::protocol::{
-    AnswerFormat, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
-    ToolResult,
+    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Call, Conversation, ToolChoice,
 };
-
-/// The result for a call without one: a model's server refuses a request with such a call.
-const NO_RESULT: &str = "The call has no result.";
 
 impl ChatRequest {
     /// Creates a request from a conversation: the messages, the calls and their results,
-    /// attachments, documents, the tools that the front end offers, and the form of the answer.
+    /// attachments, documents, the tools that the front end offers, the form of the answer, and its settings.
     ///
     /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). Conversations
     /// that models' servers refuse are corrected: a call without a result gets a placeholder
     /// result, and a result without a call becomes a user message. Documents become a user message
-    /// before the latest one.
+    /// before the latest one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) says what
+    /// the dialect has no place for.
     ///
     /// ```
     /// use copilot_wire::Request;
@@ -36,46 +32,93 @@ impl ChatRequest {
     /// ```
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
-        let mut messages = Messages::default();
-        for item in conversation.history() {
+        let mut messages = Vec::new();
+        for item in prompt_items(conversation) {
             match item {
-                HistoryItem::Message(message) => messages.push_message(message),
-                HistoryItem::Attachment(file) => messages.attached(&file),
-                HistoryItem::Call(call) => messages.called(call),
-                HistoryItem::Result(result) => messages.answered(result),
+                PromptItem::System(text) => messages.push(ChatMessage::system(text)),
+                PromptItem::User(text, files) => {
+                    messages.push(ChatMessage::user(content(&text, &files)));
+                }
+                PromptItem::Assistant(text, calls) => messages.push(assistant(text.into(), calls)),
+                PromptItem::Results(results) => {
+                    let mut files = Vec::new();
+                    for mut result in results {
+                        // A model accepts only text in a result.
+                        files.append(&mut result.files);
+                        let id = result.id.clone();
+                        messages.push(ChatMessage::result(id, result.said()));
+                    }
+                    if !files.is_empty() {
+                        messages.push(ChatMessage::user(content("", &files)));
+                    }
+                }
             }
-        }
-        messages.complete_calls();
-        let mut messages = messages.all;
-        let mut documents = String::new();
-        for document in conversation.documents() {
-            let title = if documents.is_empty() {
-                "Documents in context:"
-            } else {
-                ""
-            };
-            let parts = [title, "\n\n# ", &document.name, "\n\n", &document.content];
-            documents.extend(parts);
-        }
-        // Right before the latest message of the user: the instructions stay first, and the
-        // question last.
-        if !documents.is_empty() {
-            let latest = messages.iter().rposition(|message| message.role == "user");
-            messages.insert(latest.unwrap_or(0), ChatMessage::user(documents));
         }
         let tools = conversation.tools().map(|tool| {
             let mut function = Function::new(tool.name, tool.description);
             function.parameters = tool.parameters;
             function.into()
         });
-        Self {
+        let mut request = Self {
             messages: messages.into(),
             tools: tools.collect(),
             response_format: conversation
                 .answer_format()
                 .map(|format| response_format(&format)),
             ..Self::default()
+        };
+        request.set(conversation.answer_options());
+        request
+    }
+
+    /// Sets the settings that the dialect has.
+    fn set(&mut self, options: AnswerOptions<'_>) {
+        let text = |text: &str| Json::encode(text).ok();
+        // Without tools a choice among them is refused.
+        if !self.tools.is_empty() {
+            self.tool_choice = match &options.tool_choice {
+                ToolChoice::Required => text("required"),
+                ToolChoice::Tool(name) => {
+                    let name = Self::named(name);
+                    Some(Json::object(|choice| {
+                        choice.str("type", "function").raw("function", &name);
+                    }))
+                }
+                _ => None,
+            };
         }
+        let stop = options.stop.iter().map(|stop| stop.to_string());
+        let stop: Vec<_> = stop.collect();
+        let user = options.user_id().and_then(text);
+        let parallel = options.parallel_calls.filter(|_| !self.tools.is_empty());
+        let members = [
+            ("parallel_tool_calls", parallel.map(|it| it.to_raw())),
+            (
+                "max_completion_tokens",
+                options.max_tokens.map(|it| it.to_raw()),
+            ),
+            ("temperature", options.temperature),
+            ("top_p", options.top_p),
+            ("seed", options.seed),
+            ("presence_penalty", options.presence_penalty),
+            ("frequency_penalty", options.frequency_penalty),
+            (
+                "stop",
+                Json::encode(&stop).ok().filter(|_| !stop.is_empty()),
+            ),
+            ("user", user),
+        ];
+        for (name, value) in members {
+            if let Some(value) = value {
+                self.unknown.push(name, value);
+            }
+        }
+    }
+
+    fn named(name: &str) -> Json {
+        Json::object(|function| {
+            function.str("name", name);
+        })
     }
 }
 
@@ -106,111 +149,36 @@ pub fn response_format(format: &AnswerFormat<'_>) -> Json {
     })
 }
 
-/// The messages so far. The results of calls must follow the message with the calls directly.
-#[derive(Default)]
-struct Messages {
-    all: Vec<ChatMessage>,
-    /// The ids of the calls without results so far.
-    waiting: Vec<String>,
-    /// The files of results: a model accepts only text in a result.
-    files: Vec<Part>,
-    /// The number of calls without an id.
-    unnamed: usize,
+/// Returns a message of the assistant.
+fn assistant(text: Content, calls: Vec<Call<'_>>) -> ChatMessage {
+    if calls.is_empty() {
+        return ChatMessage::assistant(text);
+    }
+    let calls = calls.into_iter().map(|call| ToolCall {
+        id: call.id.unwrap_or_default().into_owned(),
+        function: FunctionCall {
+            name: call.name.into_owned(),
+            arguments: call.arguments.into_owned(),
+            ..FunctionCall::default()
+        },
+        ..ToolCall::default()
+    });
+    let mut message = ChatMessage::calls(calls);
+    // Beside calls an empty content is `null`, as OpenAI's servers write it.
+    if !text.text().is_empty() {
+        message.content = text;
+    }
+    message
 }
 
-impl Messages {
-    fn push_message(&mut self, message: Message<'_>) {
-        self.complete_calls();
-        let role = match message.role {
-            // A result without a call, from a front end that sends it as a message.
-            Role::Tool => "user",
-            role => role.as_str(),
-        };
-        self.all
-            .push(ChatMessage::new(role, message.text.into_owned()));
+/// Returns a text with files.
+fn content(text: &str, files: &[Attachment<'_>]) -> Content {
+    if files.is_empty() {
+        return text.into();
     }
-
-    fn called(&mut self, call: Call<'_>) {
-        let id = call.id.map_or_else(
-            || {
-                self.unnamed += 1;
-                format!("unnamed_{}", self.unnamed)
-            },
-            Into::into,
-        );
-        let call = ToolCall {
-            id: id.clone(),
-            function: FunctionCall {
-                name: call.name.into_owned(),
-                arguments: call.arguments.into_owned(),
-                ..FunctionCall::default()
-            },
-            ..ToolCall::default()
-        };
-        match self.all.last_mut() {
-            // Calls and the text before them are one message of the assistant.
-            Some(last) if last.role == "assistant" => {
-                last.tool_calls.push(call);
-                // Beside calls the content is `null`, as OpenAI's servers write it.
-                if last.content.text().is_empty() {
-                    last.content = Content::Null;
-                }
-            }
-            _ => {
-                self.complete_calls();
-                self.all.push(ChatMessage::calls([call]));
-            }
-        }
-        self.waiting.push(id);
-    }
-
-    fn answered(&mut self, result: ToolResult<'_>) {
-        let position = match &result.call_id {
-            Some(id) => self.waiting.iter().position(|waiting| waiting == id),
-            None if self.waiting.is_empty() => None,
-            // Results without ids are in the order of their calls.
-            None => Some(0),
-        };
-        let content = result.content.into_owned();
-        if let Some(position) = position {
-            let id = self.waiting.remove(position);
-            self.all.push(ChatMessage::result(id, content));
-            return;
-        }
-        self.complete_calls();
-        // A `tool` message without its call is refused, so the result becomes a message of the
-        // user.
-        let text = format!("Result of {}:\n\n{content}", result.name);
-        self.all.push(ChatMessage::user(text));
-    }
-
-    fn attached(&mut self, file: &Attachment<'_>) {
-        let part = part(file);
-        match self.all.last_mut() {
-            Some(last) if last.role == "user" => {
-                let mut parts = match mem::take(&mut last.content) {
-                    Content::Parts(parts) => parts,
-                    // Nothing to keep: a part for it would be empty.
-                    Content::Text(text) if text.is_empty() => List::new(),
-                    content => vec![Part::new(&content.text())].into(),
-                };
-                parts.push(part);
-                last.content = Content::Parts(parts);
-            }
-            _ => self.files.push(part),
-        }
-    }
-
-    /// Adds results to the calls without one, and the files of the others.
-    fn complete_calls(&mut self) {
-        let missing = mem::take(&mut self.waiting).into_iter();
-        self.all
-            .extend(missing.map(|id| ChatMessage::result(id, NO_RESULT)));
-        let files = mem::take(&mut self.files);
-        if !files.is_empty() {
-            self.all.push(ChatMessage::user(files));
-        }
-    }
+    let text = (!text.is_empty()).then(|| Part::new(text));
+    let parts: List<_> = text.into_iter().chain(files.iter().map(part)).collect();
+    Content::Parts(parts)
 }
 
 /// Converts a file to a part of a message. A URL of a file other than an image becomes text:
@@ -218,18 +186,14 @@ impl Messages {
 fn part(file: &Attachment<'_>) -> Part {
     let media_type = file.media_type.as_deref().unwrap_or_default();
     let is_image = media_type.starts_with("image/");
-    let (name, value) = match &file.content {
-        AttachmentContent::Url(url) if is_image || media_type.is_empty() => {
-            return Part::image(url);
+    let (name, value) = match (&file.content, url_of(file)) {
+        (AttachmentContent::Url(url), _) if !is_image && !media_type.is_empty() => {
+            return Part::new(url);
         }
-        AttachmentContent::Url(url) => return Part::new(url),
-        AttachmentContent::Base64(data) if is_image => {
-            return Part::image(&format!("data:{media_type};base64,{data}"));
-        }
-        AttachmentContent::Base64(data) => {
-            ("file_data", format!("data:{media_type};base64,{data}"))
-        }
-        AttachmentContent::Id(id) => ("file_id", id.to_string()),
+        (AttachmentContent::Url(url), _) => return Part::image(url),
+        (_, Some(url)) if is_image => return Part::image(&url),
+        (AttachmentContent::Id(id), _) => ("file_id", id.to_string()),
+        (_, url) => ("file_data", url.unwrap_or_default().into_owned()),
     };
     let file = Json::object(|members| {
         members

@@ -46,6 +46,7 @@
 //! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `usage` | the usage, if requested |
 //! | `call`, `calls` | `tool_calls` and the finish reason `tool_calls`, if the request offered the tool |
+//! | `cut` | the finish reason `length` or `content_filter`, else a paragraph |
 //!
 //! A question is identified by the id in its last line, which the client can change: use ids that
 //! are hard to guess where a consent does harm, and do not let a model repeat them.

@@ -1,10 +1,15 @@
 //! Relaying of the stream of another server.
 
-use super::{Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi};
+use bytes::Bytes;
+
+use super::{
+    Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Ending, ErrorObject, Event,
+    FinishReason, OpenAi,
+};
 use crate::agent::Reply;
-use crate::json::{Json, JsonError};
+use crate::json::{Json, JsonError, List};
 use crate::models::{self, Upstream};
-use crate::protocol::{Protocol, SendError, TooLarge, ToolCall, Usage};
+use crate::protocol::{Conversation, Cut, Protocol, SendError, TooLarge, ToolCall, Usage};
 
 /// A relay of another server's chunks into a reply.
 pub type Relay = models::Relay<OpenAi>;
@@ -16,6 +21,25 @@ impl Upstream for OpenAi {
     type Accumulator = Accumulator;
     type Answer = ChatCompletion;
     type Failure = ErrorObject;
+
+    fn prompt(conversation: &impl Conversation) -> ChatRequest {
+        ChatRequest::from_conversation(conversation)
+    }
+
+    fn again(request: &ChatRequest) -> ChatRequest {
+        request.clone()
+    }
+
+    fn body(request: &mut ChatRequest) -> Bytes {
+        request.stream = Some(true);
+        let options = request.stream_options.get_or_insert_default();
+        options.include_usage = Some(true);
+        request.to_json()
+    }
+
+    fn error(body: &Json) -> Option<ErrorObject> {
+        ErrorObject::find(body)
+    }
 
     fn push(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
         match event {
@@ -44,6 +68,23 @@ impl Upstream for OpenAi {
             Event::Chunk(chunk) => Some(chunk.clone()),
             _ => None,
         }
+    }
+
+    fn passed(event: &Event) -> Option<ChatCompletionChunk> {
+        let mut chunk = Self::output(event)?;
+        let choices = std::mem::take(&mut chunk.choices).into_iter();
+        // Several choices are for clients that asked for them.
+        chunk.choices = choices
+            .map(|mut choice| {
+                choice.delta.tool_calls = List::new();
+                choice
+            })
+            .collect();
+        Some(chunk)
+    }
+
+    fn ending(answer: ChatCompletion) -> Ending {
+        Ending::Calls(answer.calls().to_vec())
     }
 
     async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
@@ -75,8 +116,13 @@ impl Upstream for OpenAi {
     }
 
     /// If only the `[DONE]` is missing, the answer is complete.
-    fn finish(answer: Accumulator) -> Option<ChatCompletion> {
+    fn answer(answer: Accumulator) -> Option<ChatCompletion> {
         answer.is_complete().then(|| answer.finish())
+    }
+
+    fn cut(answer: &ChatCompletion) -> Option<Cut> {
+        let choice = answer.choices.first()?;
+        choice.finish_reason.as_ref().and_then(FinishReason::cut)
     }
 
     fn calls(answer: &ChatCompletion) -> Result<Vec<ToolCall>, JsonError> {

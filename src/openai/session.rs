@@ -11,7 +11,8 @@ use super::{
 };
 use crate::json::{Escape, Json, Members, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Env, Failure, SendError, ToolCall, Writer,
+    self, AnswerDocument, Block, BlockSession, Blocks, Cut, Env, Failure, SendError, ToolCall,
+    Writer,
 };
 
 /// The maximum number of choices of a request.
@@ -54,7 +55,7 @@ type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
     let mut head = ChatCompletionChunk {
-        id: Some(format!("chatcmpl-{}", env.uuid().replace('-', ""))),
+        id: Some(format!("chatcmpl-{}", env.hex_id())),
         created: Some(env.unix_time()),
         model: Some(request.model.clone()),
         ..ChatCompletionChunk::default()
@@ -216,10 +217,18 @@ impl Blocks for Reply {
         to.sources(self);
         for call in calls {
             let turn = turn(&mut self.turns, 0);
-            let piece = turn.call(&call.name, call.arguments.text(), &self.env);
+            let piece = turn.call(call, &self.env);
             self.send(piece, to);
         }
         Ok(())
+    }
+
+    /// Records the reason, which is written at the end. The dialect has none for faults.
+    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
+        match FinishReason::of(cut) {
+            Some(reason) => turn(&mut self.turns, 0).end_with(reason),
+            None => self.error(&cut.to_notice(), to),
+        }
     }
 
     /// Writes finish reasons, the usage if requested, and `[DONE]`.

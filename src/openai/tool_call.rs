@@ -67,6 +67,7 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
         Ok(Self {
             name: call.function.name.clone(),
             arguments: call.function.json()?,
+            id: Some(call.id.clone()).filter(|id| !id.is_empty()),
         })
     }
 }

@@ -5,7 +5,7 @@ use std::mem;
 use super::calls::{Building, Calls};
 use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta};
 use crate::json::{Members, Wire};
-use crate::protocol::Env;
+use crate::protocol::{self, Env};
 
 /// One choice of a reply.
 #[derive(Debug)]
@@ -153,9 +153,15 @@ impl Turn {
         list
     }
 
+    /// Sets the reason of the end.
+    pub(super) fn end_with(&mut self, reason: FinishReason) {
+        self.reason = Some(reason);
+    }
+
     /// Adds a call and returns all calls that are not written yet.
-    pub(super) fn call(&mut self, name: &str, arguments: &str, env: &Env) -> Choice {
-        self.calls.push_whole(env.new_id("call"), name, arguments);
+    pub(super) fn call(&mut self, call: &protocol::ToolCall, env: &Env) -> Choice {
+        let id = call.id.clone().unwrap_or_else(|| env.new_id("call"));
+        self.calls.push_whole(id, &call.name, call.arguments.text());
         self.reason = Some(FinishReason::ToolCalls);
         let delta = Delta {
             tool_calls: self.rest(env).into(),

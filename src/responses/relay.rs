@@ -1,10 +1,15 @@
 //! Relaying of the stream of another server.
 
-use super::{Accumulator, ErrorObject, Event, EventKind, Response, Responses, StreamEvent};
+use bytes::Bytes;
+
+use super::{
+    Accumulator, Ending, ErrorObject, Event, EventKind, Item, Response, Responses,
+    ResponsesRequest, StreamEvent,
+};
 use crate::agent::Reply;
-use crate::json::JsonError;
+use crate::json::{Json, JsonError, List, Wire};
 use crate::models::{self, Upstream};
-use crate::protocol::{Protocol, SendError, TooLarge, ToolCall, Usage};
+use crate::protocol::{Content, Conversation, Cut, Protocol, SendError, TooLarge, ToolCall, Usage};
 
 /// A relay of another server's events into a reply.
 pub type Relay = models::Relay<Responses>;
@@ -12,10 +17,54 @@ pub type Relay = models::Relay<Responses>;
 /// The reason why a stream of events cannot be relayed.
 pub type RelayError = models::RelayError<ErrorObject>;
 
+/// The value of `include` that asks for reasoning in encrypted form.
+const ENCRYPTED: &str = "reasoning.encrypted_content";
+
 impl Upstream for Responses {
     type Accumulator = Accumulator;
     type Answer = Response;
     type Failure = ErrorObject;
+
+    fn prompt(conversation: &impl Conversation) -> ResponsesRequest {
+        ResponsesRequest::from_conversation(conversation)
+    }
+
+    /// Copies a request that is not stored at the model's server: with all items, without their ids, which another
+    /// server gave, and without reasoning that only a server with stored items could read. If the model is to reason,
+    /// its reasoning is asked for in encrypted form.
+    fn again(request: &ResponsesRequest) -> ResponsesRequest {
+        let mut request = request.clone();
+        request.input = match std::mem::take(&mut request.input) {
+            Content::Parts(items) => {
+                let is_readable =
+                    |item: &Item| item.kind != "reasoning" || item.encrypted_content().is_some();
+                let items = items.into_iter().filter(is_readable);
+                Content::Parts(items.map(|item| Item { id: None, ..item }).collect())
+            }
+            text => text,
+        };
+        (request.previous_response_id, request.conversation) = (None, None);
+        let unknown = &mut request.unknown;
+        unknown.retain(|name| !matches!(name, "previous_response_id" | "background" | "store"));
+        unknown.push("store", false.to_raw());
+        if unknown.get("reasoning").is_some_and(|it| !it.is_null()) {
+            let include = unknown.get("include").cloned().unwrap_or_default();
+            let wanted = Json::encode(ENCRYPTED).unwrap_or_default();
+            let others = include.elements().filter(|it| *it != wanted);
+            let include: List<Json> = others.chain([wanted.clone()]).collect();
+            unknown.set("include", include.to_raw());
+        }
+        request
+    }
+
+    fn body(request: &mut ResponsesRequest) -> Bytes {
+        request.stream = Some(true);
+        request.to_json()
+    }
+
+    fn error(body: &Json) -> Option<ErrorObject> {
+        ErrorObject::from_raw(&body.get("error")?)
+    }
 
     fn push(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
         event.stream().map_or(Ok(()), |event| answer.push(event))
@@ -23,8 +72,12 @@ impl Upstream for Responses {
 
     fn failure(event: &Event) -> Option<ErrorObject> {
         let event = event.stream()?;
-        let is_failure = matches!(event.kind, EventKind::Failed | EventKind::Error);
-        is_failure.then(|| event.error().unwrap_or_default())
+        match &event.kind {
+            EventKind::Failed | EventKind::Error => Some(event.error().unwrap_or_default()),
+            // Some servers leave the type out.
+            EventKind::Other(name) if name.is_empty() => event.error(),
+            _ => None,
+        }
     }
 
     fn is_too_long(failure: &ErrorObject) -> bool {
@@ -37,6 +90,18 @@ impl Upstream for Responses {
 
     fn output(event: &Event) -> Option<StreamEvent> {
         event.stream().cloned()
+    }
+
+    fn passed(event: &Event) -> Option<StreamEvent> {
+        let event = event.stream()?;
+        let is_call = event.item.as_ref().is_some_and(|item| item.is_call());
+        // The reason of the end is passed on by the end of the relay.
+        let is_end = event.kind == EventKind::Incomplete;
+        (!is_call && !is_end).then(|| event.clone())
+    }
+
+    fn ending(answer: Response) -> Ending {
+        Ending::Calls(answer.calls().cloned().collect())
     }
 
     async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
@@ -58,8 +123,21 @@ impl Upstream for Responses {
         event.response.as_ref()?.usage.as_ref().map(Usage::from)
     }
 
-    fn finish(answer: Accumulator) -> Option<Response> {
+    fn answer(answer: Accumulator) -> Option<Response> {
         answer.is_complete().then(|| answer.finish())
+    }
+
+    fn cut(answer: &Response) -> Option<Cut> {
+        let details = answer.incomplete_details.as_ref();
+        let is_cut = |item: &Item| item.status.as_deref() == Some("incomplete");
+        match (&*answer.status, details.map(|it| &*it.reason)) {
+            ("incomplete", Some("content_filter")) => Some(Cut::Filter),
+            ("incomplete", Some("max_output_tokens") | None) => Some(Cut::Length),
+            ("incomplete" | "cancelled" | "failed" | "in_progress" | "queued", _) => {
+                Some(Cut::Other)
+            }
+            _ => answer.calls().any(is_cut).then_some(Cut::Other),
+        }
     }
 
     fn calls(answer: &Response) -> Result<Vec<ToolCall>, JsonError> {

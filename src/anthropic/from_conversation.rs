@@ -1,0 +1,321 @@
+//! Conversion of a conversation of any protocol to a model's request.
+
+use super::{
+    Content, ContentBlock, MessageParam, MessagesRequest, TextBlock, Tool, ToolResultBlock,
+    ToolUseBlock,
+};
+use crate::json::{Json, Kind, Members, Wire};
+use crate::models::{CallResult, PromptItem, file_note, prompt_items};
+use crate::protocol::{
+    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Call, Conversation, ToolChoice,
+};
+
+/// The text of the user's message before an answer that begins a conversation: a request begins with the user.
+const NO_BEGINNING: &str = "(The beginning of the conversation is missing.)";
+
+/// The instructions for an answer that shall be any JSON object.
+const JSON: &str = "Answer with one JSON object and nothing else.";
+
+impl MessagesRequest {
+    /// The maximum number of tokens of an answer if the conversation has none: the dialect demands one.
+    pub const MAX_TOKENS: u64 = 8192;
+
+    /// Creates a request from a conversation: the messages, the calls and their results,
+    /// attachments, documents, the tools that the front end offers, the form of the answer, and its settings.
+    ///
+    /// Set the [`model`](Self::model). Conversations that models' servers refuse are corrected: messages of one role
+    /// after each other become one, all instructions become the system prompt, a call without a result gets a placeholder
+    /// result, and a result without a call becomes a user message. Documents become a user message before the latest
+    /// one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) says what the dialect has no
+    /// place for.
+    ///
+    /// ```
+    /// use copilot_wire::Request;
+    /// use copilot_wire::anthropic::MessagesRequest;
+    /// use copilot_wire::protocol::Protocol;
+    ///
+    /// fn prompt<P: Protocol>(request: &Request<P>) -> MessagesRequest {
+    ///     let mut prompt = MessagesRequest::from_conversation(&**request)
+    ///         .instructions("Answer briefly.")
+    ///         .stream(true);
+    ///     prompt.model = "claude-haiku-4-5".to_owned();
+    ///     prompt
+    /// }
+    /// ```
+    #[must_use]
+    pub fn from_conversation(conversation: &impl Conversation) -> Self {
+        let mut system = Vec::new();
+        let mut turns = Turns::default();
+        for item in prompt_items(conversation) {
+            match item {
+                PromptItem::System(text) => system.push(text.into_owned()),
+                PromptItem::User(text, files) => turns.user(&text, &files),
+                PromptItem::Assistant(text, calls) => turns.assistant(&text, calls),
+                PromptItem::Results(results) => {
+                    turns.add("user", results.into_iter().map(result));
+                }
+            }
+        }
+        let format = conversation.answer_format();
+        if matches!(format, Some(AnswerFormat::Json)) {
+            system.push(JSON.to_owned());
+        }
+        let called = turns.called;
+        let mut request = Self {
+            max_tokens: Some(Self::MAX_TOKENS),
+            messages: turns.all.into(),
+            tools: conversation.tools().map(tool).collect(),
+            output_config: format.as_ref().and_then(output_config),
+            ..Self::default()
+        };
+        if request.tools.is_empty() {
+            // Calls in a conversation need their tools, also where none may be called any more.
+            let tools = called
+                .into_iter()
+                .map(|name| tool(crate::protocol::Tool::new(name, "")));
+            request.tools = tools.collect();
+            if !request.tools.is_empty() {
+                request.tool_choice = Some(choice("none", None, None));
+            }
+        } else {
+            request.choose(&conversation.answer_options());
+        }
+        request.set(conversation.answer_options());
+        match system.is_empty() {
+            true => request,
+            false => request.instructions(system.join("\n\n")),
+        }
+    }
+
+    /// Inserts instructions before those that are there.
+    #[must_use]
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let own = std::mem::take(&mut self.system);
+        self.system = match own {
+            Content::Parts(parts) => {
+                let first = ContentBlock::from(TextBlock::new(text));
+                Content::Parts(std::iter::once(first).chain(parts).collect())
+            }
+            own if own.text().is_empty() => text.into(),
+            own => format!("{text}\n\n{}", own.text()).into(),
+        };
+        self
+    }
+
+    fn choose(&mut self, options: &AnswerOptions<'_>) {
+        let single = (options.parallel_calls == Some(false)).then_some(true);
+        self.tool_choice = match &options.tool_choice {
+            ToolChoice::Required => Some(choice("any", None, single)),
+            ToolChoice::Tool(name) => Some(choice("tool", Some(name), single)),
+            _ => single.map(|_| choice("auto", None, single)),
+        };
+    }
+
+    /// Sets the settings that the dialect has.
+    fn set(&mut self, options: AnswerOptions<'_>) {
+        if let Some(tokens) = options.max_tokens {
+            self.max_tokens = Some(tokens);
+        }
+        // The scale of the dialect ends at 1, that of others at 2.
+        let temperature = options.temperature.map(|it| match it.as_f64() {
+            Some(high) if high > 1.0 => 1_u64.to_raw(),
+            _ => it,
+        });
+        let stop = options.stop.iter().filter(|stop| !stop.trim().is_empty());
+        let stop: Vec<_> = stop.map(|stop| stop.to_string()).collect();
+        let members = [
+            ("temperature", temperature),
+            ("top_p", options.top_p),
+            ("top_k", options.top_k),
+            (
+                "stop_sequences",
+                Json::encode(&stop).ok().filter(|_| !stop.is_empty()),
+            ),
+        ];
+        for (name, value) in members {
+            if let Some(value) = value {
+                self.unknown.push(name, value);
+            }
+        }
+        self.metadata = options.user.map(|user| {
+            Json::object(|metadata| {
+                metadata.str("user_id", &user);
+            })
+        });
+    }
+}
+
+/// The messages so far: those of one role after each other are one.
+#[derive(Default)]
+struct Turns {
+    all: Vec<MessageParam>,
+    /// The names of the tools that were called.
+    called: Vec<String>,
+}
+
+impl Turns {
+    fn add(&mut self, role: &str, blocks: impl IntoIterator<Item = ContentBlock>) {
+        let mut blocks = blocks.into_iter().peekable();
+        // A message without content is refused.
+        if blocks.peek().is_none() {
+            return;
+        }
+        if self.all.is_empty() && role != "user" {
+            self.add("user", [ContentBlock::text(NO_BEGINNING)]);
+        }
+        match self.all.last_mut() {
+            Some(MessageParam {
+                role: last,
+                content: Content::Parts(parts),
+                ..
+            }) if last == role => parts.extend(blocks),
+            _ => {
+                let content = Content::Parts(blocks.collect());
+                self.all.push(MessageParam::new(role, content));
+            }
+        }
+    }
+
+    fn user(&mut self, text: &str, files: &[Attachment<'_>]) {
+        self.add(
+            "user",
+            said_text(text).into_iter().chain(files.iter().map(file)),
+        );
+    }
+
+    fn assistant(&mut self, text: &str, calls: Vec<Call<'_>>) {
+        for call in &calls {
+            if !self.called.iter().any(|name| *name == call.name) {
+                self.called.push(call.name.clone().into_owned());
+            }
+        }
+        let calls = calls.into_iter().map(|call| {
+            ContentBlock::ToolUse(ToolUseBlock {
+                input: input(&call),
+                id: call.id.unwrap_or_default().into_owned(),
+                name: call.name.into_owned(),
+                unknown: Members::new(),
+            })
+        });
+        // White space at the end of an answer is refused where the answer is the last message.
+        self.add(
+            "assistant",
+            said_text(text.trim_end()).into_iter().chain(calls),
+        );
+    }
+}
+
+/// Returns a text block; `None` for a text without content, which is refused.
+fn said_text(text: &str) -> Option<ContentBlock> {
+    (!text.trim().is_empty()).then(|| ContentBlock::text(text))
+}
+
+/// Returns the arguments of a call: an object. Text that is none, which a model wrote, becomes a member of one.
+fn input(call: &Call<'_>) -> Json {
+    call.json().unwrap_or_else(|_| {
+        Json::object(|input| {
+            input.str("invalid_json", &call.arguments);
+        })
+    })
+}
+
+fn result(result: CallResult<'_>) -> ContentBlock {
+    let is_error = result.failed;
+    let mut block = ToolResultBlock::new(&*result.id, &result.text);
+    block.is_error = is_error;
+    if !result.files.is_empty() {
+        let text = said_text(&result.text).into_iter();
+        let blocks: Vec<_> = text.chain(result.files.iter().map(file)).collect();
+        block.content = Some(crate::json::List::from(blocks).to_raw());
+    }
+    ContentBlock::ToolResult(block)
+}
+
+/// Returns an image or a document; a text for what the dialect has no block for.
+fn file(file: &Attachment<'_>) -> ContentBlock {
+    const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+    let media_type = file.media_type.as_deref().unwrap_or_default();
+    let is_pdf = media_type == "application/pdf";
+    let kind = match is_pdf {
+        true => "document",
+        false => "image",
+    };
+    let source = match &file.content {
+        AttachmentContent::Base64(data) if is_pdf || IMAGES.contains(&media_type) => {
+            Json::object(|source| {
+                source
+                    .str("type", "base64")
+                    .str("media_type", media_type)
+                    .str("data", data);
+            })
+        }
+        AttachmentContent::Url(url)
+            if is_pdf || media_type.is_empty() || media_type.starts_with("image/") =>
+        {
+            Json::object(|source| {
+                source.str("type", "url").str("url", url);
+            })
+        }
+        // An id is known to its own provider only.
+        _ => return ContentBlock::text(file_note(file)),
+    };
+    let title = file.name.as_deref().filter(|_| is_pdf);
+    ContentBlock::Other(Json::object(|block| {
+        block
+            .str("type", kind)
+            .raw("source", &source)
+            .opt_str("title", title);
+    }))
+}
+
+/// Converts a tool. A schema is required, and must be that of an object.
+fn tool(tool: crate::protocol::Tool<'_>) -> Tool {
+    let is_object = |schema: &Json| {
+        let kind = schema.get("type");
+        kind.is_some_and(|kind| kind.string().as_deref() == Some("object"))
+    };
+    let schema = match tool.parameters {
+        Some(schema) if is_object(&schema) => schema,
+        schema => {
+            let mut members = schema
+                .as_ref()
+                .and_then(Members::from_raw)
+                .unwrap_or_default();
+            // Serializing a string cannot fail.
+            members.set("type", Json::encode("object").unwrap_or_default());
+            members.to_raw()
+        }
+    };
+    Tool {
+        description: Some(tool.description.into_owned()).filter(|text| !text.is_empty()),
+        ..Tool::new(tool.name, "").input_schema(schema)
+    }
+}
+
+fn choice(kind: &str, name: Option<&str>, single: Option<bool>) -> Json {
+    Json::object(|choice| {
+        choice.str("type", kind).opt_str("name", name);
+        if let Some(single) = single {
+            choice.bool("disable_parallel_tool_use", single);
+        }
+    })
+}
+
+/// Returns the form of an answer as a request has it.
+fn output_config(format: &AnswerFormat<'_>) -> Option<Json> {
+    let AnswerFormat::Schema(wanted) = format else {
+        return None;
+    };
+    let format = Json::object(|format| {
+        format
+            .str("type", "json_schema")
+            .raw("schema", &wanted.schema);
+    });
+    let is_object = wanted.schema.kind() == Kind::Object;
+    is_object.then(|| {
+        Json::object(|config| {
+            config.raw("format", &format);
+        })
+    })
+}

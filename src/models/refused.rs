@@ -1,0 +1,108 @@
+//! Responses of models' servers that are no answers.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::{HeaderMap, StatusCode};
+
+use super::Upstream;
+use crate::json::Json;
+use crate::protocol::{AgentError, ModelFault};
+
+/// The longest time that a request waits for its repetition.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Returns how long to wait before a request is sent to a model's server again; `None` if it must not be.
+///
+/// It is repeated where the server says that it has not begun to answer, and may later: after the statuses 429, 503 and
+/// 529, unless `x-should-retry` forbids it. The time is that of `retry-after-ms` or `retry-after`, up to a minute, beyond
+/// which the request is not repeated, else half a second, doubled with each attempt up to 8 seconds. `attempt` is the
+/// number of requests that were sent before. The status comes before any output, so nothing is ever said twice.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use copilot_wire::models::retry_after;
+/// use http::{HeaderMap, StatusCode};
+///
+/// let mut headers = HeaderMap::new();
+/// assert_eq!(retry_after(StatusCode::OK, &headers, 0), None);
+/// let busy = StatusCode::TOO_MANY_REQUESTS;
+/// assert_eq!(retry_after(busy, &headers, 1), Some(Duration::from_secs(1)));
+/// headers.insert("retry-after", "7".parse().unwrap());
+/// assert_eq!(retry_after(busy, &headers, 0), Some(Duration::from_secs(7)));
+/// ```
+#[must_use]
+pub fn retry_after(status: StatusCode, headers: &HeaderMap, attempt: u32) -> Option<Duration> {
+    let header = |name| headers.get(name)?.to_str().ok();
+    let is_forbidden = header("x-should-retry") == Some("false");
+    if !matches!(status.as_u16(), 429 | 503 | 529) || is_forbidden {
+        return None;
+    }
+    let milliseconds = header("retry-after-ms").and_then(|text| text.trim().parse().ok());
+    let seconds = header("retry-after").and_then(|text| text.trim().parse().ok());
+    let wanted = milliseconds
+        .map(Duration::from_millis)
+        .or_else(|| seconds.map(Duration::from_secs));
+    let own = || Duration::from_millis(500).saturating_mul(1 << attempt.min(4));
+    let wait = wanted.unwrap_or_else(own);
+    (wait <= LONGEST_WAIT).then_some(wait)
+}
+
+/// The cause of a failure, for observers.
+#[derive(Debug)]
+struct Refused {
+    status: StatusCode,
+    /// The codes of the error, without its text.
+    error: Option<String>,
+    fault: ModelFault,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "upstream: status {}", self.status.as_u16())?;
+        match &self.error {
+            Some(error) => write!(f, ": {error}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Refused {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.fault)
+    }
+}
+
+/// Converts the response of a model's server that has another status than 200 to the failure of the turn: with a
+/// sentence for the user and a status for the client. The client must not take the server's key for its own, so a status
+/// about the key becomes 502. A server that is busy may be asked again, because it has not begun to answer.
+///
+/// The cause has the status and the codes of the error, and never its text, which may have keys in it.
+#[must_use]
+#[track_caller]
+pub fn refused<U: Upstream>(status: StatusCode, body: &[u8]) -> AgentError {
+    let error = Json::parse(body.to_vec()).ok().as_ref().and_then(U::error);
+    if error.as_ref().is_some_and(U::is_too_long) {
+        return AgentError::too_long();
+    }
+    let (fault, shown) = match status.as_u16() {
+        401..=403 => (ModelFault::Key, StatusCode::BAD_GATEWAY),
+        404 => (ModelFault::UnknownModel, StatusCode::BAD_GATEWAY),
+        429 => (ModelFault::Busy, StatusCode::TOO_MANY_REQUESTS),
+        503 | 529 => (ModelFault::Busy, StatusCode::SERVICE_UNAVAILABLE),
+        408 | 504 => (ModelFault::NoAnswer, StatusCode::GATEWAY_TIMEOUT),
+        400..=499 => (ModelFault::Refused, StatusCode::BAD_REQUEST),
+        500.. => (ModelFault::Failed, StatusCode::BAD_GATEWAY),
+        _ => (ModelFault::NotAnAnswer, StatusCode::BAD_GATEWAY),
+    };
+    let failure = AgentError::from(Refused {
+        status,
+        error: error.map(|error| format!("{error:?}")),
+        fault,
+    });
+    match fault {
+        ModelFault::Busy => failure.retryable().status(shown),
+        _ => failure.status(shown),
+    }
+}

@@ -1,0 +1,13 @@
+//! Models in every dialect behind every front end: what arrives is what the model said, and a fault of the model is told
+//! in one true sentence.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod faults;
+mod pairs;
+mod prompts;
+mod support;
