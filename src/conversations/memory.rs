@@ -106,6 +106,14 @@ impl MemoryConversationStore {
         self.lock().all.size
     }
 
+    /// Removes all records of a user.
+    pub(super) fn forget(&self, user: &[u8; 16]) {
+        let mut state = self.lock();
+        while let Some((_, key)) = state.users.get(user).and_then(Shelf::first) {
+            state.remove(&key);
+        }
+    }
+
     /// Returns the time at which a record expires that is kept for `keep` from now on.
     fn expiry(&self, keep: Duration) -> SystemTime {
         // Beyond the end of the clock it is kept for some centuries.
@@ -166,15 +174,21 @@ impl State {
 
 #[async_trait]
 impl ConversationStore for MemoryConversationStore {
-    async fn put(&self, key: &RecordKey, record: Bytes, keep: Duration) -> Result<(), RecordError> {
+    async fn put(
+        &self,
+        key: &RecordKey,
+        record: Bytes,
+        keep: Duration,
+    ) -> Result<bool, RecordError> {
         let size = record.len() + OVERHEAD;
         if size > self.limit.min(self.user_limit) {
             return Err(RecordError::Full);
         }
         let expires = self.expiry(keep);
         let mut state = self.lock();
-        // Again by a writer that did not get the answer.
-        state.remove(key);
+        if state.records.contains_key(key) {
+            return Ok(false);
+        }
         while let Some(user) = state.users.get(key.user()) {
             match user.first().filter(|_| user.lacks(size, self.user_limit)) {
                 Some((_, first)) => state.remove(&first),
@@ -189,7 +203,7 @@ impl ConversationStore for MemoryConversationStore {
             state.remove(&first);
         }
         state.add(*key, record, expires);
-        Ok(())
+        Ok(true)
     }
 
     async fn get(

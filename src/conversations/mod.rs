@@ -31,10 +31,14 @@
 //! a request continues with [`UserConversations`], completes the request with them, and returns a [`Recording`] of the
 //! new turn, whose [`Recorder`] makes the record from the bytes of the answer.
 
+mod connection;
+mod list;
 mod memory;
 mod recording;
 mod store;
 
+pub(crate) use connection::{Connection, ConnectionTurns, Connections};
+pub use list::ListTurn;
 pub use memory::MemoryConversationStore;
 pub(crate) use recording::Storing;
 pub use recording::{Recorder, Recording};
@@ -67,6 +71,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 pub struct Conversations {
     store: Arc<dyn ConversationStore>,
     limits: Limits,
+    running: list::RunningLists,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +83,17 @@ struct Limits {
     single: bool,
 }
 
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            keep: 24 * HOUR,
+            turns: 1000,
+            bytes: 16 << 20,
+            single: false,
+        }
+    }
+}
+
 impl Conversations {
     /// Creates the conversations of a server with several users.
     ///
@@ -86,12 +102,8 @@ impl Conversations {
     pub fn per_user(store: impl ConversationStore + 'static) -> Self {
         Self {
             store: Arc::new(store),
-            limits: Limits {
-                keep: 24 * HOUR,
-                turns: 1000,
-                bytes: 16 << 20,
-                single: false,
-            },
+            limits: Limits::default(),
+            running: list::RunningLists::default(),
         }
     }
 
@@ -125,7 +137,10 @@ impl Conversations {
             user => Arc::clone(&user?.id),
         };
         Some(UserConversations {
-            conversations: self.clone(),
+            store: Some(Arc::clone(&self.store)),
+            limits: self.limits,
+            running: self.running.clone(),
+            connection: None,
             user,
             path: path.into(),
             env: env.clone(),
@@ -138,7 +153,12 @@ impl Conversations {
 /// A protocol finds it in the extensions of a request that it [reads](crate::Protocol::read), if there is a store.
 #[derive(Clone)]
 pub struct UserConversations {
-    conversations: Conversations,
+    /// `None` if turns are kept for the connection only.
+    store: Option<Arc<dyn ConversationStore>>,
+    limits: Limits,
+    running: list::RunningLists,
+    /// The turns of the connection that the request came over, if it has any.
+    connection: Option<ConnectionTurns>,
     user: Arc<str>,
     path: Arc<str>,
     env: Env,
@@ -168,6 +188,11 @@ impl Record {
             size,
         })
     }
+
+    /// Returns the id of the entry of a conversation that has the turn, if that is not here.
+    fn entry(&self) -> Option<String> {
+        Some(self.data.get("entry")?.string()?.into_owned())
+    }
 }
 
 /// The turns of a conversation up to a certain one.
@@ -195,6 +220,42 @@ pub enum ChainError {
 }
 
 impl UserConversations {
+    /// Creates the conversations of a request that came over a connection with turns of its own, beside those that
+    /// are `stored`.
+    pub(crate) fn of_connection(
+        stored: Option<Self>,
+        connection: ConnectionTurns,
+        env: &Env,
+    ) -> Self {
+        let conversations = stored.unwrap_or_else(|| Self {
+            store: None,
+            limits: Limits::default(),
+            running: list::RunningLists::default(),
+            connection: None,
+            user: "".into(),
+            path: "".into(),
+            env: env.clone(),
+        });
+        Self {
+            connection: Some(connection),
+            ..conversations
+        }
+    }
+
+    /// Returns `true` if turns can be stored. Otherwise they are kept for their connection at most.
+    #[must_use]
+    pub fn is_store(&self) -> bool {
+        self.store.is_some()
+    }
+
+    /// Returns these conversations for a turn that is not to be stored: it is kept for the connection that the
+    /// request came over. `None` if that keeps no turns.
+    #[must_use]
+    pub fn unstored(self) -> Option<Self> {
+        let store = None;
+        self.connection.is_some().then_some(Self { store, ..self })
+    }
+
     fn key(&self, id: &str) -> RecordKey {
         RecordKey::new(&self.user, &self.path, id)
     }
@@ -208,24 +269,53 @@ impl UserConversations {
         answer.unwrap_or_else(|| Err(RecordError::Unavailable("no answer".into())))
     }
 
-    async fn records(&self, ids: &[String]) -> Result<Vec<Option<Record>>, RecordError> {
-        let keys: Vec<_> = ids.iter().map(|id| self.key(id)).collect();
-        let keep = self.conversations.limits.keep;
-        let records = self.ask(self.conversations.store.get(&keys, keep)).await?;
-        let mut records = records.into_iter().map(|it| it.and_then(Record::read));
+    async fn records(
+        &self,
+        ids: &[String],
+        keep: Duration,
+    ) -> Result<Vec<Option<Record>>, RecordError> {
+        let of_connection = match &self.connection {
+            Some(connection) => connection.get(ids, keep).await,
+            None => Vec::new(),
+        };
+        let is_known =
+            of_connection.len() == ids.len() && of_connection.iter().all(Option::is_some);
+        let stored = match &self.store {
+            Some(store) if !is_known => {
+                let keys: Vec<_> = ids.iter().map(|id| self.key(id)).collect();
+                self.ask(store.get(&keys, keep)).await?
+            }
+            _ => Vec::new(),
+        };
         // As many as were asked for, whatever a store returns.
-        Ok(ids.iter().map(|_| records.next().flatten()).collect())
+        let (mut first, mut second) = (of_connection.into_iter(), stored.into_iter());
+        let records = ids.iter().map(|_| {
+            let (first, second) = (first.next().flatten(), second.next().flatten());
+            Record::read(first.or(second)?)
+        });
+        Ok(records.collect())
     }
 
-    /// Returns what was recorded of one turn; `None` if its id is unknown.
+    /// Returns what was recorded of one turn: `null` after [`forget`](Self::forget), and `None` if its id is unknown.
     ///
     /// # Errors
     ///
     /// [`RecordError`] if the store has failed.
     pub async fn turn(&self, id: &str) -> Result<Option<Json>, RecordError> {
-        let records = self.records(&[id.to_owned()]).await?;
-        let record = records.into_iter().next().flatten();
-        Ok(record.map(|record| record.data))
+        let keep = self.limits.keep;
+        let mut id = id.to_owned();
+        // At most once: a link leads to the entry itself.
+        for _ in 0..2 {
+            let records = self.records(&[id], keep).await?;
+            let Some(record) = records.into_iter().next().flatten() else {
+                break;
+            };
+            match record.entry() {
+                Some(entry) => id = entry,
+                None => return Ok(Some(record.data)),
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the conversation that ended with a turn.
@@ -234,20 +324,30 @@ impl UserConversations {
     ///
     /// [`ChainError`] if it cannot be continued.
     pub async fn chain(&self, id: &str) -> Result<Chain, ChainError> {
-        let limits = self.conversations.limits;
+        let limits = self.limits;
         let mut chain = Chain::default();
         let mut bytes = 0;
+        let mut is_linked = false;
         let mut wanted = vec![id.to_owned()];
         while !wanted.is_empty() {
             let mut next = Vec::new();
-            for (record, id) in self.records(&wanted).await?.into_iter().zip(wanted) {
+            let records = self.records(&wanted, limits.keep).await?;
+            for (record, id) in records.into_iter().zip(wanted) {
                 let record = record.ok_or(ChainError::Unknown)?;
                 bytes += record.size;
+                if let Some(entry) = record.entry().filter(|_| !is_linked) {
+                    is_linked = true;
+                    next = vec![entry];
+                    continue;
+                }
                 if chain.parents.len() < PARENTS {
                     chain.parents.push(id);
                 }
+                next = record.parents.clone();
+                if record.data.is_null() {
+                    return Err(ChainError::Unknown);
+                }
                 chain.turns.push(record.data);
-                next = record.parents;
                 if chain.turns.len() >= limits.turns || bytes >= limits.bytes {
                     return Err(ChainError::TooLong);
                 }
@@ -258,6 +358,23 @@ impl UserConversations {
         Ok(chain)
     }
 
+    /// Deletes what was recorded of a turn that may still be running: it is not recorded when it ends.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] if the store has failed.
+    pub async fn forget(&self, id: &str) -> Result<(), RecordError> {
+        let keep = self.limits.keep;
+        // A turn ends once, so that its record comes between the two calls at most once.
+        for _ in 0..3 {
+            self.delete(id).await?;
+            if self.put(id, &[], &Json::default(), keep).await? {
+                return Ok(());
+            }
+        }
+        Err(RecordError::Unavailable("records come back".into()))
+    }
+
     /// Deletes what was recorded of a turn: neither it nor a turn after it can be continued. Returns `false` if its
     /// id is unknown.
     ///
@@ -266,11 +383,21 @@ impl UserConversations {
     /// [`RecordError`] if the store has failed.
     pub async fn delete(&self, id: &str) -> Result<bool, RecordError> {
         let key = self.key(id);
-        self.ask(self.conversations.store.delete(&key)).await
+        match &self.store {
+            Some(store) => self.ask(store.delete(&key)).await,
+            None => Ok(false),
+        }
     }
 
-    /// Stores what was recorded of a turn that comes after `parents`.
-    async fn put(&self, id: &str, parents: &[String], data: &Json) -> Result<(), RecordError> {
+    /// Stores what was recorded of a turn that comes after `parents`. Returns `false` if there is a record with this
+    /// id.
+    async fn put(
+        &self,
+        id: &str,
+        parents: &[String],
+        data: &Json,
+        keep: Duration,
+    ) -> Result<bool, RecordError> {
         let mut record = Vec::new();
         object(ValueWriter::new(&mut record, Escape::Json), |record| {
             // Writing a text cannot fail.
@@ -281,14 +408,17 @@ impl UserConversations {
             record.raw("data", data);
         });
         // No request could ever continue it.
-        if record.len() >= self.conversations.limits.bytes {
+        if record.len() >= self.limits.bytes {
             return Err(RecordError::Full);
         }
         // A store counts the bytes of a record, not those that it has room for.
-        let record = record.into_boxed_slice();
-        let (key, keep) = (self.key(id), self.conversations.limits.keep);
-        let put = self.conversations.store.put(&key, record.into(), keep);
-        self.ask(put).await
+        let record = record.into_boxed_slice().into();
+        let key = self.key(id);
+        match (&self.store, &self.connection) {
+            (Some(store), _) => self.ask(store.put(&key, record, keep)).await,
+            (None, Some(connection)) => connection.put(id, record, keep).await,
+            (None, None) => Ok(false),
+        }
     }
 
     /// Returns `true` if what is new in a request is not larger than a whole conversation may be. What is larger is
@@ -301,13 +431,13 @@ impl UserConversations {
     /// Returns the number of turns that one conversation may have.
     #[must_use]
     pub fn turn_limit(&self) -> usize {
-        self.conversations.limits.turns
+        self.limits.turns
     }
 
     /// Returns the number of bytes that one conversation may have.
     #[must_use]
     pub fn byte_limit(&self) -> usize {
-        self.conversations.limits.bytes
+        self.limits.bytes
     }
 }
 

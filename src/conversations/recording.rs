@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use super::{Chain, UserConversations};
+use super::{Chain, ListTurn, UserConversations};
 use crate::json::Json;
 
 /// Makes the record of a turn from the bytes of its answer.
@@ -21,6 +21,11 @@ pub struct Recording {
     conversations: UserConversations,
     /// The ids of the last turns before, the last one first.
     parents: Vec<String>,
+    /// The number of turns before, and the turn in a conversation with an id of its own.
+    turns: usize,
+    list: Option<ListTurn>,
+    /// `true` if the turn has a record under its own id.
+    has_id: bool,
     recorder: Box<dyn Recorder>,
 }
 
@@ -33,8 +38,22 @@ impl Recording {
         Self {
             conversations,
             parents: chain.parents.clone(),
+            turns: chain.turns.len(),
+            list: None,
+            has_id: true,
             recorder: Box::new(recorder),
         }
+    }
+
+    /// Adds the turn to a conversation with an id of its own, whose [`list`](UserConversations::list) it continues.
+    /// `has_id` says if it can be continued and read by its
+    /// own id too.
+    #[must_use]
+    pub fn within(mut self, mut turn: ListTurn, has_id: bool) -> Self {
+        turn.entries = self.turns;
+        self.list = Some(turn);
+        self.has_id = has_id;
+        self
     }
 
     /// Takes the next bytes of the answer. With those that have its end it returns the storing of the record, which
@@ -43,13 +62,17 @@ impl Recording {
         let (id, data) = self.recorder.push(bytes)?;
         let parents = std::mem::take(&mut self.parents);
         let conversations = self.conversations.clone();
+        let list = self.list.take();
+        let id = Some(id).filter(|_| self.has_id);
         Some(Box::pin(async move {
-            let stored = conversations.put(&id, &parents, &data).await;
+            let stored = conversations
+                .record(list.as_ref(), id.as_deref(), &parents, &data)
+                .await;
             #[cfg(feature = "tracing")]
             if let Err(error) = &stored {
                 tracing::error!(target: "copilot_wire", %error, "a turn is not stored");
             }
-            stored.is_ok()
+            matches!(stored, Ok(true))
         }))
     }
 }

@@ -11,8 +11,7 @@ use sha2::{Digest, Sha256};
 
 /// Stores the records of turns, each under a key of its own. It never looks into a record.
 ///
-/// A record is written once, when its turn has been answered, and never changes. Every method may be called at any
-/// time, concurrently, from any server.
+/// A record is written once and never changes. Every method may be called at any time, concurrently, from any server.
 ///
 /// # Cancel safety
 ///
@@ -24,12 +23,18 @@ use sha2::{Digest, Sha256};
 /// a [timer](crate::protocol::Environment::ticks).
 #[async_trait]
 pub trait ConversationStore: Send + Sync + fmt::Debug {
-    /// Stores a record for at least `keep` from now on.
+    /// Stores a record for at least `keep` from now on, unless there is one under this key, which stays as it is.
+    /// Returns `true` if it was stored: of those that store different records at the same time, one gets `true`.
     ///
     /// # Errors
     ///
     /// [`RecordError`]. Nothing is stored then.
-    async fn put(&self, key: &RecordKey, record: Bytes, keep: Duration) -> Result<(), RecordError>;
+    async fn put(
+        &self,
+        key: &RecordKey,
+        record: Bytes,
+        keep: Duration,
+    ) -> Result<bool, RecordError>;
 
     /// Returns the records of `keys`, in their order, with `None` for those that were never stored, are deleted or
     /// have expired. Those that are found are kept for at least `keep` from now on, so that a conversation that goes
@@ -54,7 +59,12 @@ pub trait ConversationStore: Send + Sync + fmt::Debug {
 
 #[async_trait]
 impl<S: ConversationStore + ?Sized> ConversationStore for Arc<S> {
-    async fn put(&self, key: &RecordKey, record: Bytes, keep: Duration) -> Result<(), RecordError> {
+    async fn put(
+        &self,
+        key: &RecordKey,
+        record: Bytes,
+        keep: Duration,
+    ) -> Result<bool, RecordError> {
         (**self).put(key, record, keep).await
     }
 

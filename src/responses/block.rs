@@ -1,5 +1,7 @@
 //! An open item with text: a message or reasoning.
 
+use std::ops::Range;
+
 use super::{Annotation, ContentPart, EventKind, Item, StreamEvent};
 use crate::json::{Escape, Json, List, escape};
 
@@ -36,15 +38,19 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     id: String,
     index: u64,
-    /// The bytes of a delta before its number, and between number and text.
-    head: String,
-    place: String,
+    /// The bytes of a delta before its text, with the number of the last one.
+    head: Vec<u8>,
+    number: u64,
+    /// The place of the number in these.
+    digits: Range<usize>,
     /// The bytes behind the text.
     tail: &'static str,
     pub(super) text: String,
     /// The number of characters in the text.
     pub(super) chars: u64,
     pub(super) annotations: Vec<Annotation>,
+    /// The encrypted content of reasoning.
+    pub(super) encrypted: Option<Json>,
 }
 
 impl Block {
@@ -54,17 +60,22 @@ impl Block {
             BlockKind::Message => (name.as_str(), "content_index", "\",\"logprobs\":[]}\n\n"),
             BlockKind::Reasoning => (name.as_str(), "summary_index", "\"}\n\n"),
         };
+        let mut head = format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":");
+        let at = head.len();
+        // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`.
+        head += &format!(r#"0,"item_id":"{id}","output_index":{index},"{part}":0,"delta":""#);
         Self {
             kind,
-            head: format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":"),
-            // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`.
-            place: format!(r#","item_id":"{id}","output_index":{index},"{part}":0,"delta":""#),
+            head: head.into(),
+            number: 0,
+            digits: at..at + 1,
             tail,
             id,
             index,
             text: String::new(),
             chars: 0,
             annotations: Vec::new(),
+            encrypted: None,
         }
     }
 
@@ -78,13 +89,27 @@ impl Block {
 
     /// Writes a piece of text. Pieces differ in number and text only.
     #[inline]
-    pub(super) fn write_delta(&self, number: u64, text: &str, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.head.as_bytes());
-        // Writing a number cannot fail.
-        let _ = serde_json::to_writer(&mut *out, &number);
-        out.extend_from_slice(self.place.as_bytes());
+    pub(super) fn write_delta(&mut self, number: u64, text: &str, out: &mut Vec<u8>) {
+        self.set_number(number);
+        out.extend_from_slice(&self.head);
         escape(text, Escape::JsonAndSeparators, out);
         out.extend_from_slice(self.tail.as_bytes());
+    }
+
+    /// Sets the number of the next delta, which usually is the next number: then its last digit changes in place.
+    #[inline]
+    fn set_number(&mut self, number: u64) {
+        let last = self.head.get_mut(self.digits.end - 1);
+        match last {
+            Some(last @ b'0'..=b'8') if number == self.number + 1 => *last += 1,
+            _ => {
+                let digits = number.to_string();
+                let end = self.digits.start + digits.len();
+                drop(self.head.splice(self.digits.clone(), digits.into_bytes()));
+                self.digits.end = end;
+            }
+        }
+        self.number = number;
     }
 
     /// Returns the log probabilities of a text, which the schema requires: none.
@@ -129,6 +154,11 @@ impl Block {
                 id,
                 kind: "reasoning".into(),
                 summary: Some(parts.into()),
+                unknown: self
+                    .encrypted
+                    .iter()
+                    .map(|content| ("encrypted_content", content.clone()))
+                    .collect(),
                 ..Item::default()
             },
         }

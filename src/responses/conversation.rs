@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
-use crate::json::Json;
-use crate::models::{is_wrapping, split_reminder};
+use crate::json::{Json, Kind};
+use crate::models::{is_wrapping, split_reminder, tool_choice};
 use crate::protocol::{
-    AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, HistoryItem,
-    Message, Purpose, Role, Tool, ToolResult,
+    AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, Call, Conversation,
+    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
 
 /// The beginnings and ends of the texts that Codex sends in the user's place: 0.169.0, recorded, but for
@@ -43,6 +43,25 @@ impl Conversation for ResponsesRequest {
             .into_iter()
             .chain(text.map(|text| message(Role::User, text)))
             .chain(self.input.parts().iter().flat_map(items))
+    }
+
+    /// Returns the settings. The dialect has no stop sequences, penalties or seed.
+    fn answer_options(&self) -> AnswerOptions<'_> {
+        let member = |name| self.unknown.get(name).filter(|value| !value.is_null());
+        let number = |name| member(name).filter(|it| it.kind() == Kind::Number).cloned();
+        let text = |name| member(name).and_then(Json::string);
+        let effort = member("reasoning").and_then(|reasoning| reasoning.get("effort"));
+        AnswerOptions {
+            tool_choice: tool_choice(self.tool_choice.as_ref()),
+            parallel_calls: member("parallel_tool_calls").and_then(Json::as_bool),
+            max_tokens: number("max_output_tokens").and_then(|tokens| tokens.as_u64()),
+            temperature: number("temperature"),
+            top_p: number("top_p"),
+            effort: effort.and_then(|effort| Some(effort.string()?.into_owned().into())),
+            user: text("safety_identifier").or_else(|| text("user")),
+            metadata: member("metadata").cloned(),
+            ..AnswerOptions::default()
+        }
     }
 
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {

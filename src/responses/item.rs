@@ -95,6 +95,12 @@ impl Item {
         self.kind == "function_call"
     }
 
+    /// Returns the encrypted content of reasoning, by which its server reads it again.
+    pub(super) fn encrypted_content(&self) -> Option<&Json> {
+        let content = self.unknown.get("encrypted_content");
+        content.filter(|content| content.string().is_some_and(|text| !text.is_empty()))
+    }
+
     /// Returns the prefix of ids of such items.
     pub(super) fn id_prefix(&self) -> &'static str {
         match self.kind.as_str() {
@@ -134,6 +140,7 @@ impl TryFrom<&Item> for protocol::ToolCall {
         Ok(Self {
             name: item.name.clone().unwrap_or_default(),
             arguments: item.json()?,
+            id: item.call_id.clone().filter(|id| !id.is_empty()),
         })
     }
 }

@@ -45,6 +45,7 @@
 //! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `usage` | the usage of the response |
 //! | `call`, `calls` | `function_call` items, if the request offered the functions |
+//! | `cut` | `response.incomplete` with the reason `max_output_tokens` or `content_filter`, else a paragraph |
 //!
 //! A question is found again by the id in its last line, which crossed the client: make ids hard to
 //! guess where a yes does harm, and let no model repeat them.
@@ -81,8 +82,10 @@
 //! so are its items: a request may continue it by `previous_response_id`, and have an `item_reference` in the place of
 //! each item that was stored before, of any number of responses. `GET /v1/responses/{id}` returns it, `DELETE` deletes
 //! it, and `GET /v1/responses/{id}/input_items` lists what was new in its request. As at the official service neither
-//! `instructions` nor `tools` carry over to the next request. The object `conversation` is a key only: nothing is
-//! stored under it.
+//! `instructions` nor `tools` carry over to the next request.
+//! A request with `conversation` continues a conversation with an id of its own, and is added to it. The conversations
+//! are made and changed below `/v1/conversations`; the [guide](crate::guide::responses#conversations-by-id) has what
+//! happens to branches.
 //!
 //! Without a store, and where a response is unknown, has expired or is another user's, a request that continues it is
 //! refused with status 400 and the code `previous_response_not_found`, after which VS Code sends the turn again with
@@ -118,9 +121,11 @@ mod accumulator;
 mod block;
 mod content;
 mod conversation;
+mod conversations;
 mod decoder;
 mod error;
 mod event;
+mod from_conversation;
 mod item;
 mod lost;
 mod mount;
@@ -129,6 +134,7 @@ mod request;
 mod response;
 mod retrieve;
 mod session;
+mod socket;
 #[cfg(feature = "resumable")]
 mod stored;
 mod stored_turn;

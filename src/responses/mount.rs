@@ -1,17 +1,17 @@
 //! Mounting an agent as a model.
 
-use async_trait::async_trait;
-use http::header::{ALLOW, CONNECTION, UPGRADE};
-use http::{HeaderValue, Method, Response, StatusCode};
+#[cfg(feature = "resumable")]
+use http::Response;
 
 #[cfg(feature = "resumable")]
 use super::stored;
-use super::{Responses, ResponsesRequest, Storage, retrieve, stored_turn};
+use super::{Responses, ResponsesRequest, Session, Storage, retrieve, socket, stored_turn};
+#[cfg(feature = "resumable")]
 use crate::agent::Body;
 use crate::conversations::{Recording, UserConversations};
 use crate::models::{self, Dialect};
-use crate::protocol::{Protocol as _, Refusal};
-use crate::router::{Call, Endpoint, MountError, Site};
+use crate::protocol::{Env, Refusal};
+use crate::router::{MountError, Site};
 
 /// A model, as clients of the Responses API see it: the name that an agent is mounted under.
 ///
@@ -39,7 +39,7 @@ impl Dialect for Responses {
     const PATH: &'static str = "/responses";
 
     fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
-        site.shared_route(Method::GET, path, NoSocket)?;
+        site.socket(path, socket::ResponsesDialect::default)?;
         #[cfg(feature = "resumable")]
         stored::mount(path, site)?;
         retrieve::mount(path, site)
@@ -68,41 +68,12 @@ impl Dialect for Responses {
         stored_turn::resume(request, conversations).await
     }
 
+    fn prepared(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Option<Vec<u8>> {
+        let generate = request.unknown.get("generate")?;
+        (generate.as_bool() == Some(false)).then(|| Session::prepared(request, storage, env))
+    }
+
     fn model(request: &mut ResponsesRequest) -> &mut String {
         &mut request.model
-    }
-}
-
-/// The endpoint `GET /v1/responses`, where Codex and the official clients open a WebSocket.
-struct NoSocket;
-
-#[async_trait]
-impl Endpoint for NoSocket {
-    async fn call(&self, call: Call) -> Response<Body> {
-        let refuse = |status, message| self.refuse(&Refusal::new(status, message));
-        if !call.parts.headers.contains_key(UPGRADE) {
-            let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, "method not allowed");
-            let allow = HeaderValue::from_static("POST, OPTIONS");
-            response.headers_mut().insert(ALLOW, allow);
-            return response;
-        }
-        // After 426 Codex posts its request at once; after any other status it first repeats the handshake, six
-        // times, and after 400 it gives up.
-        let message = "there are no WebSockets here: post the request";
-        let mut response = refuse(StatusCode::UPGRADE_REQUIRED, message);
-        let headers = response.headers_mut();
-        // RFC 9110, section 15.5.22: the protocol that is required must be named, and section 7.8: `upgrade` needs
-        // its connection option.
-        headers.insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
-        headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
-        response
-    }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        Responses::refuse(refusal).map(Body::full)
-    }
-
-    fn has_body(&self) -> bool {
-        false
     }
 }

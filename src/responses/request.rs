@@ -90,6 +90,10 @@ impl ResponsesRequest {
         if is_odd {
             return Err(unknown_response("no such response"));
         }
+        if request.conversation.is_some() && !has_store {
+            let refusal = refuse("conversations are not stored: send all items");
+            return Err(refusal.at("conversation"));
+        }
         let mut items = request.input.parts().iter();
         // Only a server that stores items can follow a reference. Skipping it would lose a part of
         // the conversation.
@@ -125,21 +129,30 @@ impl ResponsesRequest {
         store.is_none_or(|store| store.text() != "false")
     }
 
-    /// Returns the id that is the same in all turns of a conversation: `prompt_cache_key`, else
-    /// `conversation`.
+    /// Returns the id that is the same in all turns of a conversation: `prompt_cache_key`.
     pub(super) fn conversation_id(&self) -> Option<Cow<'_, str>> {
-        let key = self.prompt_cache_key.as_deref().map(Cow::Borrowed);
-        let conversation = || {
-            let conversation = self.conversation.as_ref()?;
-            let id = match conversation.kind() {
-                Kind::Object => conversation.get("id")?.string()?.into_owned(),
-                _ => conversation.string()?.into_owned(),
-            };
-            Some(Cow::Owned(id))
+        let key = self.prompt_cache_key.as_deref();
+        key.filter(|key| !key.is_empty()).map(Cow::Borrowed)
+    }
+
+    /// Takes the id of the stored conversation. Without another one it is the key of the conversation from now on:
+    /// the agent has the whole conversation, and a server that it asks does not know the id.
+    pub(super) fn take_conversation(&mut self) -> Result<Option<String>, Refusal> {
+        let Some(conversation) = self.conversation.take() else {
+            return Ok(None);
         };
-        key.filter(|key| !key.is_empty())
-            .or_else(conversation)
-            .filter(|id| !id.is_empty())
+        let id = match conversation.kind() {
+            Kind::Object => conversation.get("id").unwrap_or_default(),
+            _ => conversation,
+        };
+        let Some(id) = id.string().map(Cow::into_owned) else {
+            let message = "must be the id of a conversation, or an object with it";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("conversation"));
+        };
+        if self.conversation_id().is_none() {
+            self.prompt_cache_key = Some(id.clone());
+        }
+        Ok(Some(id))
     }
 
     /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.

@@ -3,10 +3,10 @@
 use async_trait::async_trait;
 use http::{Method, Response, StatusCode};
 
-use super::Responses;
 #[cfg(feature = "resumable")]
 use super::stored;
-use super::stored_turn::StoredTurn;
+use super::stored_turn::{StoredItem, StoredTurn};
+use super::{Responses, conversations};
 use crate::agent::Body;
 use crate::json::wire::object;
 use crate::json::{Escape, Json, ValueWriter};
@@ -19,7 +19,8 @@ pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
     let items = Stored::new(path, Ask::InputItems);
     site.conversation_route(Method::GET, &format!("{one}/input_items"), items)?;
     site.conversation_route(Method::DELETE, &one, Stored::new(path, Ask::Delete))?;
-    site.conversation_route(Method::GET, &one, Stored::new(path, Ask::Retrieve))
+    site.conversation_route(Method::GET, &one, Stored::new(path, Ask::Retrieve))?;
+    conversations::mount(path, site)
 }
 
 pub(super) fn not_found() -> Refusal {
@@ -37,13 +38,13 @@ pub(super) fn query<'a>(call: &'a Call, name: &str) -> Option<&'a str> {
     members.find_map(|(key, value)| (key == name).then_some(value))
 }
 
-/// The endpoint of one stored response, below the path of the requests.
+/// The endpoint of what is stored of the requests at a path.
 pub(super) struct Stored {
     path: String,
     ask: Ask,
 }
 
-/// The requests about a stored response.
+/// The requests about what is stored.
 pub(super) enum Ask {
     /// `GET /responses/{id}`
     Retrieve,
@@ -54,6 +55,22 @@ pub(super) enum Ask {
     /// `POST /responses/{id}/cancel`
     #[cfg(feature = "resumable")]
     Cancel,
+    /// `POST /conversations`
+    Create,
+    /// `GET /conversations/{id}`
+    Conversation,
+    /// `POST /conversations/{id}`
+    Update,
+    /// `DELETE /conversations/{id}`
+    DeleteConversation,
+    /// `GET /conversations/{id}/items`
+    Items,
+    /// `POST /conversations/{id}/items`
+    AddItems,
+    /// `GET /conversations/{id}/items/{item}`
+    Item,
+    /// `DELETE /conversations/{id}/items/{item}`
+    DeleteItem,
 }
 
 impl Stored {
@@ -68,7 +85,18 @@ impl Stored {
             Ask::InputItems => input_items(call, &self.path).await,
             Ask::Delete => delete(call, &self.path).await,
             #[cfg(feature = "resumable")]
-            Ask::Cancel => stored::cancel(call, &self.path).await,
+            Ask::Cancel => {
+                turn(call, &self.path).await?;
+                stored::cancel(call, &self.path).await
+            }
+            Ask::Create => conversations::create(call, &self.path).await,
+            Ask::Conversation => conversations::retrieve(call, &self.path).await,
+            Ask::Update => conversations::update(call, &self.path).await,
+            Ask::DeleteConversation => conversations::delete(call, &self.path).await,
+            Ask::Items => conversations::list(call, &self.path).await,
+            Ask::AddItems => conversations::add(call, &self.path).await,
+            Ask::Item => conversations::item(call, &self.path).await,
+            Ask::DeleteItem => conversations::delete_item(call, &self.path).await,
         }
     }
 }
@@ -80,9 +108,9 @@ impl Endpoint for Stored {
         answer.unwrap_or_else(|refusal| refuse(&refusal))
     }
 
-    /// Returns `false`: official clients send neither a body nor its type.
+    /// Returns `false` where official clients send neither a body nor its type.
     fn has_body(&self) -> bool {
-        false
+        matches!(self.ask, Ask::Create | Ask::Update | Ask::AddItems)
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
@@ -92,30 +120,44 @@ impl Endpoint for Stored {
     fn kind(&self) -> RouteKind {
         match self.ask {
             Ask::Retrieve | Ask::InputItems => RouteKind::Resume,
-            Ask::Delete => RouteKind::Other,
             #[cfg(feature = "resumable")]
             Ask::Cancel => RouteKind::Stop,
+            _ => RouteKind::Other,
         }
     }
 }
 
-/// Returns the id of the response, and what is stored of it for the user who sent a request below `path`.
-async fn turn<'a>(call: &'a Call, path: &str) -> Result<(&'a str, StoredTurn), Refusal> {
-    let conversations = call.conversations(path).ok_or_else(not_found)?;
-    let id = call.param("response").unwrap_or_default();
-    let data = conversations.turn(id).await?.ok_or_else(not_found)?;
-    Ok((id, StoredTurn::read(&data)))
+/// Returns what is stored of the response that a request below `path` is about.
+///
+/// # Errors
+///
+/// A [`Refusal`] if the store has failed, or the response is deleted and its log is still there.
+async fn turn(call: &Call, path: &str) -> Result<Option<Json>, Refusal> {
+    let Some(conversations) = call.conversations(path) else {
+        return Ok(None);
+    };
+    match conversations.turn(response(call)).await? {
+        Some(turn) if turn.is_null() => Err(not_found()),
+        turn => Ok(turn),
+    }
+}
+
+fn response(call: &Call) -> &str {
+    call.param("response").unwrap_or_default()
 }
 
 async fn retrieve(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+    let turn = turn(call, path).await?;
+    let is_stream = query(call, "stream") == Some("true");
     #[cfg(feature = "resumable")]
-    match stored::answer(call, path).await {
-        // It may still be there as a turn of a conversation.
-        Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => {}
-        answer => return answer,
+    if is_stream || turn.is_none() {
+        match stored::answer(call, path).await {
+            Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => {}
+            answer => return answer,
+        }
     }
-    let (_, turn) = turn(call, path).await?;
-    if query(call, "stream") == Some("true") {
+    let turn = StoredTurn::read(&turn.ok_or_else(not_found)?);
+    if is_stream {
         let message = "only a response of the background can be streamed again";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("stream"));
     }
@@ -124,36 +166,40 @@ async fn retrieve(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
 
 async fn delete(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
     let conversations = call.conversations(path).ok_or_else(not_found)?;
+    let id = response(call);
+    let _ = turn(call, path).await?;
     #[cfg(feature = "resumable")]
-    if stored::is_kept(call, path).await? {
-        // The log would still be read. Not 409, after which the official clients repeat the request.
-        let message = "a response of the background is kept until its time is over";
-        return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
+    if stored::ends(call, path).await? {
+        // Its log expires by itself: until then nobody finds it, and what is answered meanwhile is not recorded.
+        conversations.forget(id).await?;
+        return Ok(deleted(id, "response"));
     }
-    let id = call.param("response").unwrap_or_default();
-    if !conversations.delete(id).await? {
-        return Err(not_found());
+    match conversations.delete(id).await? {
+        true => Ok(deleted(id, "response")),
+        false => Err(not_found()),
     }
-    let mut out = Vec::new();
-    let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
-    object(to, |deleted| {
-        deleted
-            .str("id", id)
-            .str("object", "response")
-            .bool("deleted", true);
-    });
-    Ok(json(StatusCode::OK, out))
 }
 
-/// Returns a page of the items of one request, the last one first unless `order` is `asc`.
+/// Returns the answer to a request that has deleted something.
+pub(super) fn deleted(id: &str, object: &str) -> Response<Body> {
+    let deleted = Json::object(|it| {
+        it.str("id", id).str("object", object).bool("deleted", true);
+    });
+    json(StatusCode::OK, deleted.as_bytes().clone())
+}
+
 async fn input_items(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
-    let (id, turn) = turn(call, path).await?;
-    let mut items = turn.input_with_ids(id);
+    let turn = turn(call, path).await?.ok_or_else(not_found)?;
+    page(call, StoredTurn::read(&turn).input())
+}
+
+/// Returns a page of items, the last one first unless `order` is `asc`.
+pub(super) fn page(call: &Call, mut items: Vec<StoredItem>) -> Result<Response<Body>, Refusal> {
     if query(call, "order") != Some("asc") {
         items.reverse();
     }
     if let Some(after) = query(call, "after") {
-        let at = items.iter().position(|(id, _)| id == after);
+        let at = items.iter().position(|item| item.id == after);
         let message = "no such item";
         let refusal = || Refusal::new(StatusCode::BAD_REQUEST, message).at("after");
         items.drain(..=at.ok_or_else(refusal)?);
@@ -165,26 +211,26 @@ async fn input_items(call: &Call, path: &str) -> Result<Response<Body>, Refusal>
     })?;
     let has_more = items.len() > limit;
     items.truncate(limit);
-    Ok(json(StatusCode::OK, page(&items, has_more)))
+    Ok(items_page(&items, has_more))
 }
 
-fn page(items: &[(String, Json)], has_more: bool) -> Vec<u8> {
+pub(super) fn items_page(items: &[StoredItem], has_more: bool) -> Response<Body> {
     let mut out = Vec::new();
     let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
     object(to, |list| {
         list.str("object", "list");
         // Raw values always serialize.
-        let _ = list.array("data", items, |(_, item), to| {
-            to.raw(item);
+        let _ = list.array("data", items, |item, to| {
+            to.raw(&item.listed());
             Ok(())
         });
         for (name, item) in [("first_id", items.first()), ("last_id", items.last())] {
             match item {
-                Some((id, _)) => list.str(name, id),
+                Some(item) => list.str(name, &item.id),
                 None => list.raw(name, &Json::default()),
             };
         }
         list.bool("has_more", has_more);
     });
-    out
+    json(StatusCode::OK, out)
 }

@@ -16,9 +16,10 @@ use super::{
     ResponsesRequest, Storage, StreamEvent, Usage,
 };
 
+use crate::json::short::Token;
 use crate::json::{Escape, Json, List, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, Citation, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
+    self, Citation, Cut, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
 };
 
 /// The largest output that is kept to be repeated at the end, in bytes.
@@ -78,17 +79,30 @@ fn required(request: &ResponsesRequest, storage: &Storage) -> Cow<'static, str> 
         let member = id.text().trim_matches(['{', '}']);
         set(r#""previous_response_id":null"#, member);
     }
+    if let Some(id) = &storage.conversation {
+        let conversation = Json::object(|conversation| {
+            conversation.str("id", id);
+        });
+        let member = format!(r#","conversation":{}"#, conversation.text());
+        required.to_mut().push_str(&member);
+    }
     required
 }
 
 /// Returns the size of a text as it is written, at most: it is kept to be repeated with its escapes.
 fn written(text: &str) -> usize {
-    let escapes = text.bytes().map(|byte| match byte {
+    if Token::new(text).is_some() {
+        return text.len();
+    }
+    let escape = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
         0..=0x1f => 5,
         _ => 0,
-    });
-    text.len() + escapes.sum::<usize>()
+    };
+    // In sums of one byte, of which the compiler adds many at a time.
+    let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
+    let sums = text.as_bytes().chunks(32).map(sum);
+    text.len() + sums.map(usize::from).sum::<usize>()
 }
 
 impl Session {
@@ -118,6 +132,15 @@ impl Session {
             usage: Usage::default(),
             done: false,
         }
+    }
+
+    /// Returns the stream that answers a request which only prepares the next one: a response without output.
+    pub(super) fn prepared(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Vec<u8> {
+        let mut session = Self::new(request, storage, env);
+        let mut out = Vec::new();
+        protocol::Session::open(&mut session, &mut out);
+        session.finish_as("completed", |_| (), &mut out);
+        out
     }
 
     /// Writes an event with the next number, if events are written, and returns it.
@@ -337,7 +360,8 @@ impl Session {
             },
             EventKind::ItemDone => match event.item.as_deref() {
                 // Their deltas have said it.
-                Some(item) if item.is_message() || item.kind == "reasoning" => Ok(()),
+                Some(item) if item.is_message() => Ok(()),
+                Some(item) if item.kind == "reasoning" => self.reasoned(item, out),
                 Some(item) => {
                     let (item, len) = self.prepare(item)?;
                     self.room.take(len)?;
@@ -366,6 +390,16 @@ impl Session {
         self.end("incomplete", |it| it.incomplete_details = details, out);
     }
 
+    /// Writes the end of a response that is not complete. The dialect has no reason for faults.
+    fn cut(&mut self, cut: Cut, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match cut {
+            Cut::Length => self.incomplete("max_output_tokens", out),
+            Cut::Filter => self.incomplete("content_filter", out),
+            Cut::Other => self.text_of(&cut.to_notice().to_markdown(), out)?,
+        }
+        Ok(())
+    }
+
     fn failed(&mut self, error: ErrorObject, out: &mut Vec<u8>) {
         self.end("failed", |it| it.error = Some(error), out);
     }
@@ -375,13 +409,7 @@ impl Session {
         if self.done {
             return;
         }
-        let kind = match status {
-            "completed" => EventKind::Completed,
-            "failed" => EventKind::Failed,
-            // Clients know no other event for a response that was cancelled; its status says so.
-            _ => EventKind::Incomplete,
-        };
-        if kind == EventKind::Failed {
+        if status == "failed" {
             // What was begun is not complete, and is not repeated.
             self.block = None;
         } else {
@@ -390,12 +418,23 @@ impl Session {
             let _ = self.text_of(&sources, out);
             self.close(out);
             let is_silent = self.output.iter().all(|item| item.kind == "reasoning");
-            if kind == EventKind::Completed && is_silent {
+            if status == "completed" && is_silent {
                 // Without a text Copilot's command line fails.
                 let _ = self.text_of(crate::models::NO_ANSWER, out);
                 self.close(out);
             }
         }
+        self.finish_as(status, set, out);
+    }
+
+    /// Writes the last event, with the output so far.
+    fn finish_as(&mut self, status: &str, set: impl FnOnce(&mut Response), out: &mut Vec<u8>) {
+        let kind = match status {
+            "completed" => EventKind::Completed,
+            "failed" => EventKind::Failed,
+            // Clients know no other event for a response that was cancelled; its status says so.
+            _ => EventKind::Incomplete,
+        };
         self.done = true;
         let response = &mut self.response;
         response.status = status.into();
@@ -447,6 +486,7 @@ impl protocol::Session for Session {
                 self.text(&text, out)
             }
             Part::Calls(calls) => self.calls(calls, out),
+            Part::Cut(cut) => self.cut(cut, out),
         }
     }
 

@@ -27,10 +27,15 @@ pub(super) fn begun(events: &[u8]) -> Response<Body> {
     }
 }
 
-/// Returns `true` if there is a log of the response to which a request belongs.
-pub(super) async fn is_kept(call: &Call, path: &str) -> Result<bool, Refusal> {
+/// Ends the response that a request is about, if it runs. Returns `false` if it has no log.
+pub(super) async fn ends(call: &Call, path: &str) -> Result<bool, Refusal> {
     match Found::new(call, path).await {
-        Ok(_) => Ok(true),
+        Ok(found) => {
+            if found.state.end.is_none() {
+                found.replies.cancel(&found.id).await?;
+            }
+            Ok(true)
+        }
         Err(refusal) if refusal.status() == StatusCode::NOT_FOUND => Ok(false),
         Err(refusal) => Err(refusal),
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use http::StatusCode;
 
 use super::request::unknown_response;
-use super::{Input, Item, ResponsesRequest};
+use super::{Content, ContentPart, Input, Item, ResponsesRequest};
 use crate::conversations::{Chain, ChainError, Recorder, Recording, UserConversations};
 
 use crate::json::{Json, List, Wire};
@@ -21,6 +21,8 @@ pub struct Storage {
     pub is_stored: bool,
     /// The id of the response that it continues, if the request named one.
     pub previous: Option<String>,
+    /// The id of the conversation that it is added to, if the request named one.
+    pub conversation: Option<String>,
 }
 
 /// The ids are not shown.
@@ -48,59 +50,100 @@ fn response_of(item: &str) -> Option<String> {
     Some(format!("resp_{}", digits.get(..DIGITS)?))
 }
 
-/// The record of a turn: an object with `input` and `response`.
+/// What is recorded of a turn, or another entry of a conversation: an object with some of `input`, `response` and
+/// `deleted`.
 pub(super) struct StoredTurn {
-    /// The new items of the request, as a list.
+    /// The new items of the request, or those that were added without one, as a list.
     input: Json,
     /// The response object at its end.
     pub(super) response: Json,
-    /// Its items.
-    output: Json,
+    /// The id of an item that is deleted from the conversation.
+    deleted: Option<String>,
+}
+
+/// An item that is stored.
+pub(super) struct StoredItem {
+    /// Its own id, or one that is derived from its place.
+    pub(super) id: String,
+    pub(super) item: Item,
+    /// `true` if the id comes from this server.
+    is_named_here: bool,
+}
+
+impl StoredItem {
+    /// Returns the item with its id.
+    fn named(&self) -> Item {
+        let mut item = self.item.clone();
+        item.id = Some(self.id.clone());
+        if item.kind.is_empty() {
+            item.kind = "message".into();
+        }
+        item
+    }
+
+    /// Returns the item as clients list it: the content of a message is an array of parts there.
+    pub(super) fn listed(&self) -> Json {
+        let mut item = self.named();
+        if item.is_message() {
+            if let Content::Text(text) = item.content {
+                let part = match item.role.as_deref() {
+                    Some("assistant") => ContentPart::output_text(text),
+                    _ => ContentPart::input_text(text),
+                };
+                item.content = vec![part].into();
+            }
+            item.status.get_or_insert_with(|| "completed".into());
+        }
+        item.to_raw()
+    }
 }
 
 impl StoredTurn {
     pub(super) fn read(data: &Json) -> Self {
-        let response = data.get("response").unwrap_or_default();
+        let deleted = data.get("deleted");
         Self {
             input: data.get("input").unwrap_or_default(),
-            output: response.get("output").unwrap_or_default(),
-            response,
+            response: data.get("response").unwrap_or_default(),
+            deleted: deleted.and_then(|id| Some(id.string()?.into_owned())),
         }
     }
 
-    /// Returns all items in order.
-    fn items(&self) -> impl Iterator<Item = Json> {
-        self.input.elements().chain(self.output.elements())
-    }
-
-    /// Returns the items of the request, each with its id: its own, or one that is derived from its place.
-    pub(super) fn input_with_ids(&self, response: &str) -> Vec<(String, Json)> {
-        let items = self.input.elements().zip(0..).map(|(json, number)| {
-            let mut item = Item::from_raw(&json)?;
-            if let Some(id) = item.id.clone().filter(|id| !id.is_empty()) {
-                return Some((id, json));
+    /// Returns the items of the request.
+    pub(super) fn input(&self) -> Vec<StoredItem> {
+        let response = self.response.get("id");
+        let response = response.as_ref().and_then(Json::string).unwrap_or_default();
+        let items = self.input.elements().zip(0..);
+        let items = items.filter_map(|(json, number)| Some((Item::from_raw(&json)?, number)));
+        let items = items.map(|(item, number)| {
+            let id = item.id.clone().filter(|id| !id.is_empty());
+            StoredItem {
+                is_named_here: id.is_none(),
+                id: id.unwrap_or_else(|| stored_item_id(item.id_prefix(), &response, 'i', number)),
+                item,
             }
-            let id = stored_item_id(item.id_prefix(), response, 'i', number);
-            item.id = Some(id.clone());
-            if item.kind.is_empty() {
-                item.kind = "message".into();
-            }
-            Some((id, item.to_raw()))
         });
-        items.flatten().collect()
+        items.collect()
     }
 
-    /// Adds all items to `known` by their ids.
-    fn index(&self, known: &mut HashMap<String, Json>) {
-        let id = |json: &Json| Some(json.get("id")?.string()?.into_owned());
-        let response = id(&self.response).unwrap_or_default();
-        let output = self
-            .output
-            .elements()
-            .filter_map(|json| Some((id(&json)?, json)));
-        known.extend(output);
-        known.extend(self.input_with_ids(&response));
+    /// Returns all items in order.
+    fn items(&self) -> Vec<StoredItem> {
+        let output = self.response.get("output").unwrap_or_default();
+        let output = output.elements().filter_map(|json| Item::from_raw(&json));
+        let output = output.map(|item| StoredItem {
+            id: item.id.clone().unwrap_or_default(),
+            is_named_here: true,
+            item,
+        });
+        self.input().into_iter().chain(output).collect()
     }
+}
+
+/// Returns the items of a conversation in order, without those that are deleted.
+pub(super) fn items_of(chain: &Chain) -> Vec<StoredItem> {
+    let turns: Vec<_> = chain.turns.iter().map(StoredTurn::read).collect();
+    let deleted: HashSet<_> = turns.iter().filter_map(|it| it.deleted.clone()).collect();
+    let items = turns.iter().flat_map(StoredTurn::items);
+    items.filter(|item| !deleted.contains(&item.id)).collect()
 }
 
 /// Completes a request with the items that are stored.
@@ -109,27 +152,68 @@ pub(super) async fn resume(
     conversations: UserConversations,
 ) -> Result<(Storage, Option<Recording>), Refusal> {
     let mut storage = Storage {
-        is_stored: request.is_stored(),
+        is_stored: request.is_stored() && conversations.is_store(),
         previous: request.previous_response_id.take(),
+        conversation: request.take_conversation()?,
+    };
+    let mut turn = None;
+    let before = match (&storage.previous, &storage.conversation) {
+        (Some(_), Some(_)) => {
+            let message = "cannot be used together with `previous_response_id`";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("conversation"));
+        }
+        (Some(id), None) => Some(conversations.chain(id).await.map_err(refused)?),
+        (None, Some(id)) => {
+            // Before it is read: nothing is added to it in between.
+            turn = Some(conversations.begin(id).ok_or_else(locked)?);
+            let list = conversations.list(id).await;
+            Some(list.map_err(|error| unknown_conversation(error).at("conversation"))?)
+        }
+        (None, None) => None,
     };
     let has_references = request.input.parts().iter().any(Item::is_reference);
-    let (new, chain) = match has_references || storage.previous.is_some() {
-        true => {
-            complete(
-                &mut request.input,
-                storage.previous.as_deref(),
-                &conversations,
-            )
-            .await?
-        }
+    let (new, chain) = match has_references || before.is_some() {
+        true => complete(&mut request.input, before, &conversations).await?,
         false => (written(&request.input), Chain::default()),
     };
+    let takes = conversations.takes(&new);
+    if turn.is_some() && !takes {
+        return Err(too_long("the input is too long for a conversation").at("input"));
+    }
     // The answer then says so.
-    storage.is_stored &= conversations.takes(&new);
+    storage.is_stored &= takes;
     let recorder = ResponseRecorder { input: new };
-    let recording = Recording::new(conversations, &chain, recorder);
-    let recording = Some(recording).filter(|_| storage.is_stored);
+    let recording = match (turn, storage.is_stored) {
+        (Some(turn), has_id) => {
+            let recording = Recording::new(conversations, &chain, recorder);
+            Some(recording.within(turn, has_id))
+        }
+        (None, true) => Some(Recording::new(conversations, &chain, recorder)),
+        // A connection may continue it all the same.
+        (None, false) => {
+            let conversations = conversations.unstored();
+            conversations.map(|to| Recording::new(to, &chain, recorder))
+        }
+    };
     Ok((storage, recording))
+}
+
+/// Returns the refusal of a turn in a conversation in which another one runs. The status and the code are those of
+/// the official service: the Agents SDK for Python waits and repeats the request.
+fn locked() -> Refusal {
+    let message = "another turn runs in this conversation: repeat the request when it has ended";
+    let refusal = Refusal::new(StatusCode::BAD_REQUEST, message).at("conversation");
+    refusal.code("conversation_locked")
+}
+
+/// Returns the refusal of a request about a conversation that cannot be read.
+pub(super) fn unknown_conversation(error: ChainError) -> Refusal {
+    match error {
+        ChainError::Unknown => Refusal::new(StatusCode::NOT_FOUND, "no such conversation")
+            .code("conversation_not_found"),
+        ChainError::TooLong => too_long("the conversation is too long: create another one"),
+        ChainError::Store(error) => error.into(),
+    }
 }
 
 /// Returns the items of an input.
@@ -147,30 +231,32 @@ fn written(input: &Input) -> Json {
 /// input, and the turns before.
 async fn complete(
     input: &mut Input,
-    previous: Option<&str>,
+    before: Option<Chain>,
     conversations: &UserConversations,
 ) -> Result<(Json, Chain), Refusal> {
     let mut known = Known::new(conversations);
-    let chain = match previous {
-        Some(id) => conversations.chain(id).await.map_err(refused)?,
+    let is_continued = before.is_some();
+    let chain = match before {
+        Some(chain) => chain,
         None => known.chain(input).await?,
     };
-    let turns: Vec<_> = chain.turns.iter().map(StoredTurn::read).collect();
-    let before: Vec<_> = turns.iter().flat_map(StoredTurn::items).collect();
-    if input.parts().iter().any(Item::is_reference) {
-        turns.iter().for_each(|turn| turn.index(&mut known.items));
-        if previous.is_some() {
-            known.in_place = known.items.keys().cloned().collect();
+    let before = items_of(&chain);
+    if input.parts().iter().any(|item| item.id.is_some()) {
+        known.add(&before);
+        if is_continued {
+            let ids = before.iter().map(|it| (it.id.clone(), it.is_named_here));
+            known.in_place = ids.collect();
         }
     }
     let items = known.resolve(std::mem::take(input)).await?;
-    if previous.is_some() {
+    let before = before.into_iter().map(|stored| stored.item);
+    if is_continued {
         let new = items.to_raw();
-        let before = before.iter().filter_map(Item::from_raw);
         *input = before.chain(items).collect::<Vec<_>>().into();
         return Ok((new, chain));
     }
     // A client that refers to items sends the others again: what is stored already is not stored twice.
+    let before: Vec<_> = before.collect();
     let (repeated, chain) = match repeats(&items, &before) {
         true => (before.len(), chain),
         false => (0, Chain::default()),
@@ -189,14 +275,12 @@ fn refused(error: ChainError) -> Refusal {
 }
 
 /// Returns `true` if `input` begins with these items: clients that refer to items send the others again.
-fn repeats(input: &[Item], items: &[Json]) -> bool {
-    let same = |(item, json): (&Item, &Json)| {
-        Item::from_raw(json).is_some_and(|stored| {
-            // Clients write arguments again, and leave out ids.
-            let is_call = stored.call_id.is_some() && stored.kind == item.kind;
-            let is_same_call = is_call && stored.call_id == item.call_id;
-            stored == *item || is_same_call && (stored.is_call() || stored.output == item.output)
-        })
+fn repeats(input: &[Item], items: &[Item]) -> bool {
+    let same = |(item, stored): (&Item, &Item)| {
+        // Clients write arguments again, and leave out ids.
+        let is_call = stored.call_id.is_some() && stored.kind == item.kind;
+        let is_same_call = is_call && stored.call_id == item.call_id;
+        stored == item || is_same_call && (stored.is_call() || stored.output == item.output)
     };
     input.len() >= items.len() && input.iter().zip(items).all(same)
 }
@@ -205,9 +289,9 @@ fn repeats(input: &[Item], items: &[Json]) -> bool {
 struct Known<'a> {
     conversations: &'a UserConversations,
     /// The items that have been read, by their ids.
-    items: HashMap<String, Json>,
-    /// The ids of those that stand before the input in any case.
-    in_place: HashSet<String>,
+    items: HashMap<String, Item>,
+    /// The ids of those that stand before the input in any case, and `true` where they come from this server.
+    in_place: HashMap<String, bool>,
     /// The number of turns that may still be read for single items, and of their bytes.
     left: (usize, usize),
 }
@@ -217,9 +301,14 @@ impl<'a> Known<'a> {
         Self {
             conversations,
             items: HashMap::new(),
-            in_place: HashSet::new(),
+            in_place: HashMap::new(),
             left: (conversations.turn_limit(), conversations.byte_limit()),
         }
+    }
+
+    fn add(&mut self, items: &[StoredItem]) {
+        let items = items.iter().map(|item| (item.id.clone(), item.named()));
+        self.items.extend(items);
     }
 
     /// Returns the conversation of the last item that the input refers to; an empty one if it refers to none.
@@ -248,29 +337,36 @@ impl<'a> Known<'a> {
         let mut left = self.conversations.byte_limit();
         let mut resolved = List::new();
         for (at, item) in items.into_iter().enumerate() {
+            let refuse = |message| {
+                let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
+                refusal.at(format!("input[{at}]"))
+            };
+            let in_place = item.id.as_ref().and_then(|id| self.in_place.get(id));
             if !item.is_reference() {
+                // As at the official service: the agent would see it twice.
+                if in_place == Some(&true) {
+                    return Err(refuse("duplicate item: the conversation has it"));
+                }
                 resolved.push(item);
                 continue;
             }
-            let id = item.id.unwrap_or_default();
-            if self.in_place.contains(&id) {
+            if in_place.is_some() {
                 continue;
             }
-            let stored = self.find(&id).await?;
-            let size = stored.as_ref().map_or(0, |item| item.as_bytes().len());
-            let Some(item) = stored.as_ref().and_then(Item::from_raw) else {
-                let message = "no such item: send the item itself";
-                let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
-                return Err(refusal.at(format!("input[{at}]")).code("item_not_found"));
+            let id = item.id.unwrap_or_default();
+            let Some(item) = self.find(&id).await? else {
+                let refusal = refuse("no such item: send the item itself");
+                return Err(refusal.code("item_not_found"));
             };
-            left = left.checked_sub(size).ok_or_else(too_long)?;
+            let size = item.to_raw().as_bytes().len();
+            left = left.checked_sub(size).ok_or_else(too_large)?;
             resolved.push(item);
         }
         Ok(resolved)
     }
 
     /// Returns a stored item, after reading its turn if that was not done before.
-    async fn find(&mut self, id: &str) -> Result<Option<Json>, Refusal> {
+    async fn find(&mut self, id: &str) -> Result<Option<Item>, Refusal> {
         if let Some(item) = self.items.get(id) {
             return Ok(Some(item.clone()));
         }
@@ -278,21 +374,22 @@ impl<'a> Known<'a> {
             return Ok(None);
         };
         // Each is a call of the store, and a request has room for very many references.
-        self.left.0 = self.left.0.checked_sub(1).ok_or_else(too_long)?;
+        self.left.0 = self.left.0.checked_sub(1).ok_or_else(too_large)?;
         if let Some(data) = self.conversations.turn(&response).await? {
             let size = data.as_bytes().len();
-            self.left.1 = self.left.1.checked_sub(size).ok_or_else(too_long)?;
-            StoredTurn::read(&data).index(&mut self.items);
+            self.left.1 = self.left.1.checked_sub(size).ok_or_else(too_large)?;
+            self.add(&StoredTurn::read(&data).items());
         }
         Ok(self.items.get(id).cloned())
     }
 }
 
-fn too_long() -> Refusal {
-    let message = "the items that are referred to are too large";
-    Refusal::new(StatusCode::BAD_REQUEST, message)
-        .at("input")
-        .code(Refusal::TOO_LONG)
+fn too_large() -> Refusal {
+    too_long("the items that are referred to are too large").at("input")
+}
+
+fn too_long(message: &'static str) -> Refusal {
+    Refusal::new(StatusCode::BAD_REQUEST, message).code(Refusal::TOO_LONG)
 }
 
 /// Records a response from the bytes of its answer.

@@ -32,7 +32,12 @@ struct Watched {
 
 #[async_trait]
 impl ConversationStore for Watched {
-    async fn put(&self, key: &RecordKey, record: Bytes, keep: Duration) -> Result<(), RecordError> {
+    async fn put(
+        &self,
+        key: &RecordKey,
+        record: Bytes,
+        keep: Duration,
+    ) -> Result<bool, RecordError> {
         let len = record.len();
         let record = record.try_into_mut().unwrap();
         *self.unused.lock().unwrap() += record.capacity() - len;

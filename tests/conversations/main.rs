@@ -12,6 +12,7 @@
 mod exchange;
 mod items;
 mod limits;
+mod named;
 mod responses;
 mod store;
 mod support;

@@ -214,7 +214,7 @@ fn a_stored_response_is_read_and_deleted() {
 
     let (_, list) = get(&router, &format!("{one}/input_items?order=asc"));
     assert_eq!(list["object"], "list");
-    assert_eq!(list["data"][0]["content"], "one");
+    assert_eq!(list["data"][0]["content"][0]["text"], "one");
     assert_eq!(list["data"][0]["type"], "message");
     assert_eq!(list["data"][1]["id"], "msg_own");
     assert_eq!(
@@ -340,11 +340,73 @@ fn a_response_of_the_background_can_be_continued_when_it_has_ended() {
         "[user:root;assistant:[user:root|];user:on|]"
     );
     let (_, items) = get(&router, &format!("{one}/input_items"));
-    assert_eq!(items["data"][0]["content"], "root");
-    // Its log cannot be deleted, so nothing says that it is.
-    let (status, _) = send_as(&router, "", Method::DELETE, &one, "");
+    assert_eq!(items["data"][0]["content"][0]["text"], "root");
+    let (status, _) = send_as(&router, "", Method::GET, &format!("{one}?stream=true"), "");
+    assert_eq!(status, StatusCode::OK);
+    deleted(&router, id(&begun));
+}
+
+/// Deletes a response of the background, and checks that nothing is left of it.
+#[cfg(feature = "resumable")]
+fn deleted(router: &Router, id: &str) {
+    let one = format!("{PATH}/{id}");
+    let (status, text) = send_as(router, "", Method::DELETE, &one, "");
+    assert_eq!(status, StatusCode::OK, "{text}");
+    for (method, path) in [
+        (Method::GET, one.clone()),
+        (Method::GET, format!("{one}?stream=true")),
+        (Method::GET, format!("{one}/input_items")),
+        (Method::POST, format!("{one}/cancel")),
+        (Method::DELETE, one),
+    ] {
+        let (status, text) = send_as(router, "", method, &path, "");
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path} {text}");
+    }
+    let request = json!({"input": "on", "previous_response_id": id});
+    assert_eq!(post(router, PATH, &request).0, StatusCode::BAD_REQUEST);
+}
+
+#[cfg(feature = "resumable")]
+#[test]
+fn a_response_that_is_deleted_while_it_runs_is_cancelled_and_never_stored() {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use copilot_wire::replies::{MemoryReplyStore, Replies};
+
+    let replies = Replies::single_user(MemoryReplyStore::new(), |task| {
+        std::thread::spawn(move || futures::executor::block_on(task))
+    });
+    let (store, dropped) = (
+        Arc::new(MemoryConversationStore::new()),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let router = crate::support::waiting(
+        Arc::clone(&store),
+        Arc::new(AtomicBool::new(true)),
+        Arc::clone(&dropped),
+    );
+    let router = router.resumable(replies);
+    let begun = answered(&router, PATH, &json!({"input": "root", "background": true}));
+    // A response that runs cannot be continued.
+    let request = json!({"input": "on", "previous_response_id": id(&begun)});
+    let (status, error) = post(&router, PATH, &request);
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    assert_eq!(get(&router, &one).0, StatusCode::OK);
+    assert_eq!(error["error"]["code"], "previous_response_not_found");
+    deleted(&router, id(&begun));
+    // At most a minute.
+    for _ in 0..60_000 {
+        if dropped.load(Ordering::Relaxed) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    assert!(dropped.load(Ordering::Relaxed));
+    assert_eq!(
+        get(&router, &format!("{PATH}/{}", id(&begun))).0,
+        StatusCode::NOT_FOUND
+    );
+    assert_eq!(post(&router, PATH, &request).0, StatusCode::BAD_REQUEST);
 }
 
 #[test]

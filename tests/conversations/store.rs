@@ -10,6 +10,7 @@ use copilot_wire::conversations::{
     ConversationStore, Conversations, MemoryConversationStore, RecordError, RecordKey,
 };
 use copilot_wire::protocol::{Env, Environment};
+use copilot_wire_kit::{check_conversation_store, check_user_limit};
 use futures::executor::block_on;
 use http::{Method, StatusCode};
 use serde_json::json;
@@ -44,12 +45,105 @@ fn key(user: &str, id: &str) -> RecordKey {
     RecordKey::new(user, "/v1/responses", id)
 }
 
-fn put(store: &dyn ConversationStore, key: &RecordKey, size: usize) -> Result<(), RecordError> {
+fn put(store: &dyn ConversationStore, key: &RecordKey, size: usize) -> Result<bool, RecordError> {
     block_on(store.put(key, Bytes::from(vec![b'x'; size]), HOUR))
 }
 
 fn has(store: &dyn ConversationStore, key: &RecordKey) -> bool {
     block_on(store.get(std::slice::from_ref(key), HOUR)).unwrap()[0].is_some()
+}
+
+#[test]
+fn the_store_in_memory_keeps_the_rules() {
+    let clock = Clock::new();
+    let store = MemoryConversationStore::new().env(Env::new(clock.clone()));
+    let sleep = |time| {
+        let clock = clock.clone();
+        async move { clock.advance(time) }
+    };
+    block_on(check_conversation_store([&store, &store], sleep)).unwrap();
+    let store = store.user_limit(1 << 20).limit(2 << 20);
+    block_on(check_user_limit(&store, 1 << 20)).unwrap();
+}
+
+/// A store that breaks a rule.
+#[derive(Debug)]
+struct Breaks {
+    store: MemoryConversationStore,
+    rule: &'static str,
+}
+
+#[async_trait]
+impl ConversationStore for Breaks {
+    async fn put(
+        &self,
+        key: &RecordKey,
+        record: Bytes,
+        keep: Duration,
+    ) -> Result<bool, RecordError> {
+        if self.rule == "the first record stays" {
+            self.store.delete(key).await?;
+        }
+        let record = match self.rule {
+            "any bytes are a record" => String::from_utf8_lossy(&record).into_owned().into(),
+            _ => record,
+        };
+        let keep = match self.rule {
+            "times have no limit" if keep == Duration::MAX => return Err(RecordError::Full),
+            "records expire" => HOUR,
+            _ => keep,
+        };
+        self.store.put(key, record, keep).await
+    }
+
+    async fn get(
+        &self,
+        keys: &[RecordKey],
+        keep: Duration,
+    ) -> Result<Vec<Option<Bytes>>, RecordError> {
+        match self.rule {
+            "records come in order" => {
+                let mut keys = keys.to_vec();
+                keys.sort();
+                self.store.get(&keys, keep).await
+            }
+            "records that are read are kept" => self.store.get(keys, Duration::ZERO).await,
+            _ => self.store.get(keys, keep).await,
+        }
+    }
+
+    async fn delete(&self, key: &RecordKey) -> Result<bool, RecordError> {
+        let deleted = self.store.delete(key).await?;
+        Ok(deleted || self.rule == "a record is deleted")
+    }
+}
+
+#[test]
+fn the_rules_find_a_store_that_breaks_one() {
+    let rules = [
+        "any bytes are a record",
+        "records come in order",
+        "the first record stays",
+        "a record is deleted",
+        "records expire",
+        "records that are read are kept",
+        "times have no limit",
+    ];
+    for rule in rules {
+        let clock = Clock::new();
+        let sleep = |time| {
+            let clock = clock.clone();
+            async move { clock.advance(time) }
+        };
+        let store = MemoryConversationStore::new().env(Env::new(clock.clone()));
+        let store = Breaks { store, rule };
+        let checked = block_on(check_conversation_store([&store, &store], sleep));
+        let error = checked.unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{rule}: ")), "{error}");
+    }
+    let unlimited = block_on(check_user_limit(&MemoryConversationStore::new(), 1 << 20));
+    let error = unlimited.unwrap_err().to_string();
+    assert!(error.contains("a user has 60 records"), "{error}");
 }
 
 #[test]
@@ -68,6 +162,18 @@ fn keys_differ_by_user_path_and_id() {
     assert_eq!(keys[0].user(), keys[2].user());
     assert_ne!(keys[0].user(), keys[1].user());
     assert_eq!(keys[0].to_string().len(), 32 + 1 + 64);
+}
+
+#[test]
+fn a_record_never_changes() {
+    let store = MemoryConversationStore::new();
+    let key = key("a", "1");
+    assert!(put(&store, &key, 10).unwrap());
+    let size = store.size();
+    assert!(!put(&store, &key, 20).unwrap());
+    assert_eq!(store.size(), size);
+    assert!(block_on(store.delete(&key)).unwrap());
+    assert!(put(&store, &key, 20).unwrap());
 }
 
 #[test]
@@ -161,7 +267,7 @@ struct Fails {
 
 #[async_trait]
 impl ConversationStore for Fails {
-    async fn put(&self, key: &RecordKey, record: Bytes, _: Duration) -> Result<(), RecordError> {
+    async fn put(&self, key: &RecordKey, record: Bytes, _: Duration) -> Result<bool, RecordError> {
         // Somebody else gets to run before it is done.
         let mut first = true;
         std::future::poll_fn(|cx| match std::mem::replace(&mut first, false) {
@@ -175,8 +281,10 @@ impl ConversationStore for Fails {
         if let Some(error) = self.puts.lock().unwrap().take() {
             return Err(error);
         }
-        self.records.lock().unwrap().insert(*key, record);
-        Ok(())
+        let mut records = self.records.lock().unwrap();
+        let is_new = !records.contains_key(key);
+        records.entry(*key).or_insert(record);
+        Ok(is_new)
     }
 
     async fn get(

@@ -1,7 +1,8 @@
 //! Helpers of the tests of conversations.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::protocol::{
@@ -127,4 +128,47 @@ pub(crate) fn answered(router: &Router, path: &str, body: &Value) -> Value {
     let (status, answer) = post(router, path, body);
     assert_eq!(status, StatusCode::OK, "{answer}");
     answer
+}
+
+/// Tells that it is dropped.
+struct Dropped(Arc<AtomicBool>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Mounts an agent that waits behind its first word while it is told to, fails when the user says so, and tells when
+/// it is dropped.
+pub(crate) fn waiting(
+    store: Arc<MemoryConversationStore>,
+    waits: Arc<AtomicBool>,
+    dropped: Arc<AtomicBool>,
+) -> Router {
+    let agent = copilot_wire::agent_fn(
+        move |request: Request<copilot_wire::responses::Responses>, reply: Reply<_>| {
+            let (seen, waits) = (seen(&request), Arc::clone(&waits));
+            let dropped = Dropped(Arc::clone(&dropped));
+            async move {
+                if seen.contains("user:fail|") {
+                    return Err(AgentError::new("it is broken"));
+                }
+                reply.text(seen).await?;
+                std::future::poll_fn(|cx| {
+                    cx.waker().wake_by_ref();
+                    match waits.load(Ordering::Relaxed) {
+                        true => Poll::Pending,
+                        false => Poll::Ready(()),
+                    }
+                })
+                .await;
+                drop(dropped);
+                Ok(())
+            }
+        },
+    );
+    let conversations = Conversations::single_user(store);
+    let router = Router::new().conversations(conversations);
+    router.mount(Model::new("m"), agent).unwrap()
 }

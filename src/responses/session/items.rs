@@ -3,6 +3,7 @@
 use super::{Session, written};
 use crate::json::{Kind, Wire, own};
 use crate::protocol::{SendError, ToolCall};
+use crate::responses::block::BlockKind;
 use crate::responses::{EventKind, Item, StreamEvent};
 
 impl Session {
@@ -17,7 +18,8 @@ impl Session {
             if call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));
             }
-            Ok(Item::call("", call.name.as_str(), call.arguments.text()))
+            let id = call.id.as_deref().unwrap_or_default();
+            Ok(Item::call(id, call.name.as_str(), call.arguments.text()))
         });
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
         self.end_with(&items, out)
@@ -36,6 +38,27 @@ impl Session {
         self.text_of(&sources, out)?;
         for (item, _) in items {
             self.item(item, out);
+        }
+        Ok(())
+    }
+
+    /// Writes the end of another server's reasoning, whose summary was written before, with its encrypted content.
+    pub(super) fn reasoned(&mut self, item: &Item, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let Some(content) = item.encrypted_content() else {
+            return Ok(());
+        };
+        match &mut self.block {
+            Some(block) if block.kind == BlockKind::Reasoning => {
+                self.room.take(content.as_bytes().len())?;
+                block.encrypted = Some(own(content));
+                self.close(out);
+            }
+            // There is no summary.
+            _ => {
+                let (item, len) = self.prepare(item)?;
+                self.room.take(len)?;
+                self.item(item, out);
+            }
         }
         Ok(())
     }

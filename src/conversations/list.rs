@@ -1,0 +1,169 @@
+//! Conversations with an id of their own: lists of entries, to which turns are added.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, UserConversations};
+use crate::json::Json;
+
+/// The time for which the other entries outlive the first one: a list that has lost anything has lost its beginning.
+const LATER: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// Returns the id of the record of an entry.
+fn entry(list: &str, number: usize) -> String {
+    format!("{list}/{number}")
+}
+
+/// The lists in which turns of this process run now.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RunningLists(Arc<Mutex<HashSet<RecordKey>>>);
+
+impl RunningLists {
+    fn lock(&self) -> MutexGuard<'_, HashSet<RecordKey>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A turn that runs in a conversation with an id of its own. Dropping it ends the turn.
+pub struct ListTurn {
+    lists: RunningLists,
+    key: RecordKey,
+    /// The id of the conversation.
+    pub(super) list: String,
+    /// The number of its entries that the turn has seen.
+    pub(super) entries: usize,
+}
+
+impl Drop for ListTurn {
+    fn drop(&mut self) {
+        self.lists.lock().remove(&self.key);
+    }
+}
+
+impl std::fmt::Debug for ListTurn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ListTurn")
+            .field("entries", &self.entries)
+            .finish_non_exhaustive()
+    }
+}
+
+impl UserConversations {
+    /// Begins a turn in a conversation with an id of its own. Returns `None` while another turn runs in it in this
+    /// process.
+    #[must_use]
+    pub fn begin(&self, list: &str) -> Option<ListTurn> {
+        let key = self.key(&entry(list, 0));
+        let lists = self.running.clone();
+        let is_new = lists.lock().insert(key);
+        is_new.then(|| ListTurn {
+            lists,
+            key,
+            list: list.to_owned(),
+            entries: 0,
+        })
+    }
+
+    /// Returns the entries of a conversation with an id of its own, in place of turns.
+    ///
+    /// # Errors
+    ///
+    /// [`ChainError`] if it is not there, has lost an entry, or has reached its limit.
+    pub async fn list(&self, list: &str) -> Result<Chain, ChainError> {
+        let limits = self.limits;
+        let first = self.records(&[entry(list, 0)], limits.keep).await?;
+        let mut chain = Chain::default();
+        let mut records = first;
+        let mut bytes = 0;
+        loop {
+            let is_last = records.iter().any(Option::is_none);
+            let mut records_of_page = records.into_iter();
+            for record in records_of_page.by_ref().map_while(|record| record) {
+                bytes += record.size;
+                chain.turns.push(record.data);
+            }
+            if chain.turns.is_empty() || records_of_page.any(|record| record.is_some()) {
+                return Err(ChainError::Unknown);
+            }
+            if chain.turns.len() >= limits.turns || bytes >= limits.bytes {
+                return Err(ChainError::TooLong);
+            }
+            if is_last {
+                break;
+            }
+            let numbers = chain.turns.len()..chain.turns.len() + PARENTS;
+            let ids: Vec<_> = numbers.map(|number| entry(list, number)).collect();
+            records = self
+                .records(&ids, limits.keep.saturating_add(LATER))
+                .await?;
+        }
+        chain.parents = parents(list, chain.turns.len());
+        Ok(chain)
+    }
+
+    /// Adds an entry to a conversation with an id of its own, after those of `entries` that were there and others
+    /// that came since. The first one creates the conversation, whose id must be new. Returns its number.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] if nothing was added.
+    pub async fn append(
+        &self,
+        list: &str,
+        entries: usize,
+        data: &Json,
+    ) -> Result<usize, RecordError> {
+        let limits = self.limits;
+        let keep = match entries {
+            0 => limits.keep,
+            _ => limits.keep.saturating_add(LATER),
+        };
+        // Other servers may have added entries meanwhile: each stays whole, in the order in which they ended.
+        for number in entries..limits.turns {
+            let parents = parents(list, number);
+            if self.put(&entry(list, number), &parents, data, keep).await? {
+                return Ok(number);
+            }
+        }
+        Err(RecordError::Full)
+    }
+
+    /// Deletes a conversation with an id of its own. What was recorded of its turns can still be read by their ids,
+    /// until its time to keep is over. Returns `false` if the id is unknown.
+    ///
+    /// # Errors
+    ///
+    /// [`RecordError`] if the store has failed.
+    pub async fn delete_list(&self, list: &str) -> Result<bool, RecordError> {
+        self.delete(&entry(list, 0)).await
+    }
+
+    /// Stores what was recorded of a turn, in its conversation, if it has one with an id of its own, and under its
+    /// own id, if it has one.
+    pub(super) async fn record(
+        &self,
+        turn: Option<&ListTurn>,
+        id: Option<&str>,
+        parents: &[String],
+        data: &Json,
+    ) -> Result<bool, RecordError> {
+        let keep = self.limits.keep;
+        let Some(turn) = turn else {
+            let Some(id) = id else { return Ok(true) };
+            return self.put(id, parents, data, keep).await;
+        };
+        let number = self.append(&turn.list, turn.entries, data).await?;
+        let Some(id) = id else { return Ok(true) };
+        // The entry has the turn; the record under its own id says where that is.
+        let link = Json::object(|link| {
+            link.str("entry", &entry(&turn.list, number));
+        });
+        self.put(id, &[], &link, keep).await
+    }
+}
+
+/// Returns the ids of the entries before one, the last one first.
+fn parents(list: &str, number: usize) -> Vec<String> {
+    let parents = (0..number).rev().take(PARENTS);
+    parents.map(|number| entry(list, number)).collect()
+}
