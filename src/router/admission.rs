@@ -34,10 +34,9 @@ impl Inner {
         }
         self.note(&parts, seen);
         route.endpoint.admit(&parts)?;
-        let is_turn = kind == RouteKind::Turn;
-        let limit = self.max_turns.unwrap_or(usize::MAX);
+        let is_turn = kind == RouteKind::Turn && !route.endpoint.begins_turns_itself();
         if is_turn {
-            self.turns.admits(limit).map_err(busy)?;
+            self.turns.admits(self.turn_limit()).map_err(busy)?;
         }
         let body = match route.endpoint.has_body() {
             true => {
@@ -47,8 +46,17 @@ impl Inner {
             false => Bytes::new(),
         };
         // Only now, so that a body that stalls takes no turn from others.
-        let running = self.turns.enter(is_turn, limit).map_err(busy)?;
+        let running = self.enter(is_turn)?;
         Ok((parts, body, running))
+    }
+
+    fn turn_limit(&self) -> usize {
+        self.max_turns.unwrap_or(usize::MAX)
+    }
+
+    /// Adds a request, if it is no turn or that turn may begin.
+    pub(super) fn enter(&self, is_turn: bool) -> Result<Running, Refusal> {
+        self.turns.enter(is_turn, self.turn_limit()).map_err(busy)
     }
 
     fn note(&self, parts: &Parts, seen: &mut Extensions) {
@@ -60,7 +68,7 @@ impl Inner {
 }
 
 /// Returns the refusal of a turn that cannot begin. It has not begun, so it may be repeated, at another server too.
-fn busy(reason: Busy) -> Refusal {
+pub(super) fn busy(reason: Busy) -> Refusal {
     let message = match reason {
         Busy::Draining => "the server is shutting down",
         Busy::Full => "too many turns at a time",

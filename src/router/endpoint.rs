@@ -10,12 +10,12 @@ use std::task::{Context, Poll};
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_core::Stream;
-use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, ORIGIN};
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Request, Running};
-use crate::conversations::{Recording, UserConversations};
+use crate::conversations::{ConnectionTurns, Recording, UserConversations};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
 #[cfg(feature = "resumable")]
 use crate::replies::UserReplies;
@@ -50,6 +50,8 @@ pub enum RouteKind {
     Stop,
     /// Returns a document, such as a list of agents or models.
     Document,
+    /// Opens a [WebSocket](super::socket), whose requests are checked each on its own.
+    Socket,
     /// Does something else, such as to take feedback.
     Other,
 }
@@ -91,6 +93,12 @@ pub trait Endpoint: Send + Sync {
     /// Returns the name of the protocol if chat clients post here.
     fn protocol(&self) -> Option<&'static str> {
         None
+    }
+
+    /// Returns `true` if only some requests begin a turn, those for which the endpoint calls
+    /// [`Call::begin_turn`]. Others are answered also while no turn may begin. `false` by default.
+    fn begins_turns_itself(&self) -> bool {
+        false
     }
 
     /// Returns the purpose of the route. By default it is a turn if there is a [protocol](Self::protocol), and
@@ -152,6 +160,24 @@ impl Call {
         self.router.inner.base.join(path)
     }
 
+    /// Returns `true` if the request does not come from a page, or from a page that may call: one of an origin that the
+    /// router [allows](super::Router::cors), or one of this server, where the router limits the
+    /// [hosts](super::Router::hosts) or the host is a name of the user's own machine. Otherwise a page could let its name
+    /// resolve to this server (DNS rebinding).
+    ///
+    /// Browsers hide the responses of other origins from pages, but the requests arrive: this is for routes that must not
+    /// even answer them.
+    #[must_use]
+    pub fn is_origin_allowed(&self) -> bool {
+        let inner = &self.router.inner;
+        let headers = &self.parts.headers;
+        let Some(origin) = headers.get(ORIGIN) else {
+            return true;
+        };
+        inner.cors.origin(headers, &inner.origins).is_some()
+            || inner.hosts.is_own_origin(origin, &self.parts)
+    }
+
     /// Returns the environment of the router.
     #[must_use]
     pub fn env(&self) -> &Env {
@@ -162,15 +188,35 @@ impl Call {
     /// [any](super::Router::conversations). The parameters of the route are the first ones of this request.
     #[must_use]
     pub fn conversations(&self, route: &str) -> Option<UserConversations> {
-        let conversations = self.router.inner.conversations.as_ref()?;
-        let path = self.public_path(&super::path::fill(route, &self.params));
-        conversations.of(&self.parts, &path, self.env())
+        let stored = self.router.inner.conversations.as_ref().and_then(|stored| {
+            let path = self.public_path(&super::path::fill(route, &self.params));
+            stored.of(&self.parts, &path, self.env())
+        });
+        match self.parts.extensions.get::<ConnectionTurns>() {
+            Some(turns) => Some(UserConversations::of_connection(
+                stored,
+                turns.clone(),
+                self.env(),
+            )),
+            None => stored,
+        }
     }
 
     /// Returns the path of the route, with its parameters by name.
     #[must_use]
     pub fn route(&self) -> &str {
         &self.path
+    }
+
+    /// Makes this request a turn, where the endpoint [says so itself](Endpoint::begins_turns_itself).
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with status 503 if the server shuts down, or as many turns run as
+    /// [may](super::Router::max_turns).
+    pub fn begin_turn(&mut self) -> Result<(), Refusal> {
+        self.running = self.router.inner.enter(true)?;
+        Ok(())
     }
 
     /// Records the turn that [`answer_request`](Self::answer_request) begins.
@@ -217,8 +263,8 @@ impl Call {
                 Err(refusal) => P::refuse(&refusal).map(Body::full),
             };
         }
-        let body = Body::run(agent, request, &self.router.inner.env);
-        self.running.attach(&body);
+        let mut body = Body::run(agent, request, &self.router.inner.env);
+        body.set_running(self.running);
         respond::<P>(body, is_stream, &self.router).await
     }
 
@@ -263,7 +309,7 @@ impl Call {
     ) -> Result<T, Refusal> {
         let record = Record::new(self.env(), P::NAME)
             .path(Some(Arc::clone(&self.public_path)))
-            .extensions(self.parts.extensions.clone());
+            .extensions(&self.parts.extensions);
         let mut work = pin!(work);
         let outcome =
             poll_fn(

@@ -229,7 +229,11 @@ fn is_json(headers: &HeaderMap) -> bool {
         .next()
         .unwrap_or_default()
         .trim();
-    let essence = essence.to_ascii_lowercase();
-    essence == "application/json"
-        || (essence.starts_with("application/") && essence.ends_with("+json"))
+    let has = |part: Option<&str>, word| part.is_some_and(|it| it.eq_ignore_ascii_case(word));
+    let suffix = essence
+        .len()
+        .checked_sub(5)
+        .and_then(|at| essence.get(at..));
+    has(Some(essence), "application/json")
+        || (has(essence.get(..12), "application/") && has(suffix, "+json"))
 }

@@ -12,6 +12,7 @@ mod path;
 #[cfg(feature = "playground")]
 mod playground;
 mod site;
+pub mod socket;
 #[cfg(feature = "tower")]
 mod tower;
 mod upload;
@@ -34,7 +35,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Reply, Turns, agent_fn};
-use crate::conversations::Conversations;
+use crate::conversations::{Connections, Conversations};
 use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
 #[cfg(feature = "resumable")]
@@ -74,6 +75,10 @@ pub struct Router {
 #[derive(Clone, Default)]
 struct Inner {
     routes: Vec<Route>,
+    /// The paths whose `POST` routes have a WebSocket.
+    sockets: Vec<(Path, socket::Factory)>,
+    /// The turns that are kept for connections.
+    connections: Connections,
     cors: Cors,
     hosts: Hosts,
     base: BasePath,
@@ -451,6 +456,7 @@ impl Router {
         let mut upload = Upload::new(&parts, body, inner.limits.size);
         let origin = inner.cors.origin(&parts.headers, &inner.origins);
         let mut response = match inner.find(&parts) {
+            Found::Socket(route) => socket::no_socket(route),
             Found::Route(route, params) => self.answer(route, params, parts, &mut upload).await,
             Found::Preflight => inner.cors.preflight(&parts.headers, &inner.origins),
             Found::OtherMethods(allow) => {
@@ -512,7 +518,7 @@ impl Router {
         };
         // The turn of an agent is reported at its end.
         if let (Some(record), Some(refusal)) = (record, response.extensions().get::<Refusal>()) {
-            let record = record.path(Some(path)).extensions(seen);
+            let record = record.path(Some(path)).extensions(&seen);
             let bytes = response.body().size().unwrap_or_default();
             let progress = Progress {
                 bytes,
@@ -531,6 +537,8 @@ type Params = Vec<(Box<str>, Box<str>)>;
 
 enum Found<'a> {
     Route(&'a Route, Params),
+    /// The handshake of a WebSocket, which [`Router::socket`] answers, at the path of this route.
+    Socket(&'a Route),
     Preflight,
     OtherMethods(HeaderValue),
     Nothing,
@@ -548,8 +556,15 @@ impl Inner {
         if !self.hosts.take(request) {
             return Found::OtherHost;
         }
+        let is_handshake = socket::is_handshake(request);
         let mut found = Found::Nothing;
         for path in self.base.strip(request.uri.path()) {
+            if is_handshake {
+                // Whatever else answers a `GET` there.
+                if let Found::Route(route, _) = self.find_at(&Method::POST, path) {
+                    return Found::Socket(route);
+                }
+            }
             found = self.find_at(&request.method, path);
             if !matches!(found, Found::Nothing) {
                 break;

@@ -9,6 +9,7 @@ use http::{HeaderValue, Method};
 use super::endpoint::{Call, Document, Endpoint};
 use super::guard::Guard;
 use super::path::Path;
+use super::socket::Dialect;
 use super::{AgentEndpoint, Inner, Needs, Route};
 use crate::agent::Agent;
 use crate::protocol::{Protocol, Refusal};
@@ -263,6 +264,26 @@ impl Site<'_> {
         settings: P::Settings,
     ) -> Result<(), MountError> {
         self.route(Method::POST, path, AgentEndpoint { agent, settings })
+    }
+
+    /// Adds a [WebSocket](super::socket) to a path at which an agent answers `POST` requests. `make` creates the
+    /// dialect of each connection. The guards are those of the `POST` requests. Several mounts may share a path: the
+    /// first one adds it.
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when the path is not valid.
+    pub fn socket<D: Dialect + 'static>(
+        &mut self,
+        path: &str,
+        make: impl Fn() -> D + Send + Sync + 'static,
+    ) -> Result<(), MountError> {
+        let path = Path::parse(path)?;
+        if self.router.sockets.iter().all(|(other, _)| *other != path) {
+            let make = move || -> Box<dyn Dialect> { Box::new(make()) };
+            self.router.sockets.push((path, Arc::new(make)));
+        }
+        Ok(())
     }
 
     /// Adds a JSON document, created for every request. Several mounts may share one: the

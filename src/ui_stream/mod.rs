@@ -45,6 +45,7 @@
 //! | `usage` | `message-metadata`: `{usage: {inputTokens, outputTokens, ..}}` |
 //! | `confirm` | a question in text, or with [`Mount::approvals`] an approval request |
 //! | `call`, `calls` | calls of tools that the page runs, if the request or the [`Mount`] names them |
+//! | `cut` | a paragraph: pages of version 5.0.0 fail at a reason |
 //!
 //! A question in text is recognized by the id in its last line, which passed through the client: use ids
 //! that are hard to guess if a yes can do harm, and let no model repeat them.
@@ -79,6 +80,7 @@ mod event;
 mod mount;
 mod request;
 mod session;
+mod socket;
 
 pub use chunk::{
     Abort, Error, File, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use http::header::{AUTHORIZATION, HeaderName};
 use http::{Method, Response, StatusCode};
 
 use super::UiStream;
+use super::socket::Chats;
 use crate::agent::{Agent, Body};
 use crate::json::{Json, Members};
 use crate::protocol::{Protocol as _, Refusal, Tool};
@@ -26,6 +28,8 @@ use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site};
 pub struct Mount {
     path: String,
     settings: Settings,
+    /// The headers that are taken from messages of a WebSocket.
+    headers: Vec<HeaderName>,
 }
 
 /// The settings of a [`Mount`], for its replies.
@@ -54,6 +58,7 @@ impl Mount {
         Self {
             path: "/api/chat".into(),
             settings: Settings::default(),
+            headers: vec![AUTHORIZATION],
         }
     }
 
@@ -77,6 +82,15 @@ impl Mount {
     #[must_use]
     pub fn markdown(mut self, markdown: bool) -> Self {
         self.settings.markdown = markdown;
+        self
+    }
+
+    /// Adds a header that guards may take from the messages of a [WebSocket](crate::router::socket), where pages of
+    /// version 7 put their headers, besides `authorization`. It must be none that a proxy sets or checks: a message
+    /// passes it. One that the handshake has takes precedence.
+    #[must_use]
+    pub fn message_header(mut self, name: HeaderName) -> Self {
+        self.headers.push(name);
         self
     }
 
@@ -116,6 +130,8 @@ impl router::Mount for Mount {
             &format!("{path}/{{chat}}/stop"),
             Stop(path.to_owned()),
         )?;
+        let headers = Arc::from(self.headers);
+        site.socket(path, move || Chats::new(Arc::clone(&headers)))?;
         site.agent_with(path, agent, self.settings)
     }
 }

@@ -1,5 +1,7 @@
 //! Serves a [`Router`] with actix-web.
 
+mod sockets;
+
 use std::io;
 use std::net::TcpListener;
 use std::time::Duration;
@@ -12,6 +14,7 @@ use actix_web::rt::spawn;
 use actix_web::rt::time::sleep;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use copilot_wire::Router;
+use copilot_wire::router::socket::is_handshake;
 
 /// The time for which running turns go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
@@ -74,7 +77,19 @@ async fn answer(
     for (name, value) in request.headers() {
         converted = converted.header(name.as_str(), value.as_bytes());
     }
-    let (head, body) = router.handle(converted.body(payload)?).await.into_parts();
+    let (parts, payload) = converted.body(payload)?.into_parts();
+    let response = match is_handshake(&parts) {
+        true => match router.socket(parts).await {
+            Ok(socket) => return Ok(sockets::open(&request, payload, socket)?),
+            Err(refused) => refused,
+        },
+        false => {
+            router
+                .handle(http::Request::from_parts(parts, payload))
+                .await
+        }
+    };
+    let (head, body) = response.into_parts();
 
     let mut response = HttpResponse::build(StatusCode::from_u16(head.status.as_u16())?);
     for (name, value) in &head.headers {

@@ -1,6 +1,8 @@
 //! Serves a [`Router`] with hyper, by itself or among other routes.
 
+mod places;
 mod silent;
+mod sockets;
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -21,8 +23,10 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+use crate::places::Places;
 use crate::silent::Silent;
 
+pub use crate::sockets::answer;
 pub use analyst::stop_signal;
 
 /// The time for which running turns go on once the server is asked to stop.
@@ -60,7 +64,7 @@ pub async fn serve(
     let agents = router.clone();
     let app = service_fn(move |request| {
         let agents = agents.clone();
-        async move { Ok::<_, Infallible>(agents.handle_body(request).await) }
+        async move { Ok::<_, Infallible>(answer(&agents, request).await) }
     });
     serve_app(listener, app, router, stop).await
 }
@@ -85,13 +89,15 @@ where
     let graceful = GracefulShutdown::new();
     let silent = Silent::default();
     let mut connections = JoinSet::new();
+    let places = Places::default();
     let mut limit = CONNECTIONS;
     let mut stop = pin!(stop);
     loop {
-        let has_room = connections.len() < limit || !silent.is_empty();
+        let has_room = places.taken() < limit || !silent.is_empty();
         let accepted = tokio::select! {
             accepted = listener.accept(), if has_room => accepted,
             Some(_) = connections.join_next() => continue,
+            () = places.freed() => continue,
             () = &mut stop => break,
         };
         let socket = match accepted {
@@ -99,8 +105,8 @@ where
             Err(error) => {
                 if is_out_of_descriptors(&error) {
                     // The agents need some as well.
-                    limit = (connections.len() * 3 / 4).max(1);
-                    let surplus = connections.len().saturating_sub(limit);
+                    limit = (places.taken() * 3 / 4).max(1);
+                    let surplus = places.taken().saturating_sub(limit);
                     let _ = (0..surplus).all(|_| silent.evict());
                 }
                 // The listener itself is fine.
@@ -108,7 +114,7 @@ where
                 continue;
             }
         };
-        if connections.len() >= limit {
+        if places.taken() >= limit {
             silent.evict();
         }
         // Without this a stream of small events stalls for 40 ms at a time. It fails where the
@@ -126,14 +132,15 @@ where
         // an HTTP/2 preface, or a preface and no request.
         let (entry, overdue) = silent.add(PATIENCE);
         let entry = Mutex::new(Some(entry));
-        let app = app.clone();
-        let service = service_fn(move |request| {
+        let (app, place) = (app.clone(), places.take());
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(place.clone());
             // The lock is never held where something can panic.
             drop(entry.lock().map(|mut entry| entry.take()));
             app.call(request)
         });
         let connection = builder
-            .serve_connection(TokioIo::new(socket), service)
+            .serve_connection_with_upgrades(TokioIo::new(socket), service)
             .into_owned();
         let connection = graceful.watch(connection);
         connections.spawn(async move {

@@ -1,0 +1,254 @@
+//! The messages of one protocol on a WebSocket.
+
+use std::any::Any;
+use std::fmt;
+
+use bytes::{Bytes, BytesMut};
+use http::header::HeaderName;
+use http::{Extensions, HeaderMap, HeaderValue, Method, Response};
+
+use crate::json::Json;
+use crate::protocol::{Framing, Refusal};
+
+/// The messages of one protocol on one WebSocket.
+///
+/// It turns messages of the client into requests, which the router answers as if they had been posted, and the events
+/// of the answers into messages. It has the state of one connection. A mount adds it with
+/// [`Site::socket`](crate::router::Site::socket).
+pub trait Dialect: Send {
+    /// Returns the framing of the streams that the router answers with. [`Framing::Sse`] by default.
+    fn framing(&self) -> Framing {
+        Framing::Sse
+    }
+
+    /// Returns `true` if messages have the headers that guards check. Guards then check every message and not the
+    /// handshake, which lacks those headers. By default they check both.
+    fn has_headers(&self) -> bool {
+        false
+    }
+
+    /// Reads a message of the client, which is any JSON.
+    fn read(&mut self, message: &Json) -> Action;
+
+    /// Writes the message that comes before the events of a stream. Nothing by default.
+    fn begin(&mut self, exchange: &Exchange, out: &mut BytesMut) {
+        let _ = (exchange, out);
+    }
+
+    /// Writes the message for the next event of a stream, or says that its data is the message.
+    fn event(&mut self, exchange: &Exchange, data: &[u8], out: &mut BytesMut) -> EventMessage;
+
+    /// Writes the message that comes after the events of a stream. Nothing by default.
+    fn end(&mut self, exchange: &Exchange, out: &mut BytesMut) {
+        let _ = (exchange, out);
+    }
+
+    /// Writes the message for a response that is not a stream: that of a refused request, or of a turn that failed
+    /// before its first output. Without an exchange it answers a message that is no request. If nothing is written
+    /// then, the connection is closed.
+    fn document(
+        &mut self,
+        exchange: Option<&Exchange>,
+        response: Response<Bytes>,
+        out: &mut BytesMut,
+    );
+
+    /// Returns the response that refuses a request.
+    fn refuse(&self, refusal: &Refusal) -> Response<Bytes>;
+
+    /// Returns the request that stops an exchange beyond this connection: its reply may be
+    /// [stored](crate#features), and then goes on when nobody reads it. `None` by default.
+    fn stop(&self, exchange: &Exchange) -> Option<Ask> {
+        let _ = exchange;
+        None
+    }
+}
+
+/// The message for an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is no other way")]
+pub enum EventMessage {
+    /// There is none.
+    None,
+    /// The data of the event, uncopied.
+    Data,
+    /// The bytes that were written.
+    Written,
+}
+
+/// The meaning of a message of the client.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Action {
+    /// Sends a request to the router.
+    Ask(Ask),
+    /// Stops the exchange with this id, if there is one.
+    Stop(Box<str>),
+    /// Answers that the message is refused. The request is that of which it would have been a part.
+    Refuse(Option<Ask>, Refusal),
+}
+
+/// A request to the router, below the path of the socket.
+///
+/// Its head is that of the handshake, as far as that is no matter of the connection.
+pub struct Ask {
+    pub(super) method: Method,
+    /// The path behind that of the socket.
+    pub(super) path: String,
+    pub(super) headers: HeaderMap,
+    pub(super) extensions: Extensions,
+    pub(super) body: Bytes,
+    pub(super) id: Box<str>,
+    pub(super) lane: Box<str>,
+    pub(super) context: Box<str>,
+    pub(super) waits: bool,
+}
+
+impl Ask {
+    /// Creates a request that is posted to the path of the socket.
+    #[must_use]
+    pub fn post(body: impl Into<Bytes>) -> Self {
+        Self {
+            method: Method::POST,
+            path: String::new(),
+            headers: HeaderMap::new(),
+            extensions: Extensions::new(),
+            body: body.into(),
+            id: Box::default(),
+            lane: Box::default(),
+            context: Box::default(),
+            waits: true,
+        }
+    }
+
+    /// Creates a request for what is at the path of the socket.
+    #[must_use]
+    pub fn get() -> Self {
+        Self {
+            method: Method::GET,
+            ..Self::post("")
+        }
+    }
+
+    /// Sets the path below that of the socket, such as `/chat-1/stream`. See
+    /// [`escape_segment`](crate::router::escape_segment).
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Adds a header that was in the message. One of the handshake with the same name takes precedence: a proxy may
+    /// have checked or set that.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Adds an extension, which guards and the endpoint find in the request.
+    #[must_use]
+    pub fn extension<T: Clone + Send + Sync + Any>(mut self, value: T) -> Self {
+        self.extensions.insert(value);
+        self
+    }
+
+    /// Sets the id by which the client names the exchange. One that another exchange has is refused.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<Box<str>>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Sets the lane: exchanges of one lane are answered one after the other, those of different lanes at the same
+    /// time. By default all are in one lane.
+    #[must_use]
+    pub fn lane(mut self, lane: impl Into<Box<str>>) -> Self {
+        self.lane = lane.into();
+        self
+    }
+
+    /// Sets a text that the dialect finds again in the [`Exchange`].
+    #[must_use]
+    pub fn context(mut self, context: impl Into<Box<str>>) -> Self {
+        self.context = context.into();
+        self
+    }
+
+    /// Lets the request be refused if there is another one in its lane, which it would wait for otherwise.
+    #[must_use]
+    pub fn or_refuse(mut self) -> Self {
+        self.waits = false;
+        self
+    }
+}
+
+/// Shows the method and the names of the headers: the rest may be secret.
+impl fmt::Debug for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.headers.keys().collect();
+        f.debug_struct("Ask")
+            .field("method", &self.method)
+            .field("headers", &headers)
+            .field("body", &format_args!("{} bytes", self.body.len()))
+            .finish_non_exhaustive()
+    }
+}
+
+/// A request of the client and its answer.
+pub struct Exchange {
+    pub(super) method: Method,
+    pub(super) headers: HeaderMap,
+    pub(super) id: Box<str>,
+    pub(super) lane: Box<str>,
+    pub(super) context: Box<str>,
+    pub(super) events: u64,
+}
+
+impl Exchange {
+    /// Returns the method of the request.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Returns the headers that were in the message.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// Returns the [id](Ask::id).
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the [lane](Ask::lane).
+    #[must_use]
+    pub fn lane(&self) -> &str {
+        &self.lane
+    }
+
+    /// Returns the [context](Ask::context).
+    #[must_use]
+    pub fn context(&self) -> &str {
+        &self.context
+    }
+
+    /// Returns the number of events that messages were made of so far.
+    #[must_use]
+    pub fn events(&self) -> u64 {
+        self.events
+    }
+}
+
+/// Without ids and headers.
+impl fmt::Debug for Exchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exchange")
+            .field("method", &self.method)
+            .field("events", &self.events)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,218 @@
+//! A request of the client while it is answered.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Bytes, BytesMut};
+use futures_core::Stream;
+use http::header::CONTENT_TYPE;
+use http::response::Parts;
+use http::{Request, Response};
+
+use super::dialect::{Ask, Dialect, EventMessage, Exchange};
+use super::handshake::Head;
+use crate::agent::Body;
+use crate::conversations::ConnectionTurns;
+use crate::protocol::Payloads;
+use crate::router::Router;
+
+/// The largest response that is not a stream.
+const DOCUMENT: usize = 1 << 20;
+
+/// The size of the block that written messages are parts of.
+const BLOCK: usize = 4096;
+
+/// The room for what a dialect adds to the data of an event.
+const ENVELOPE: usize = 256;
+
+/// A request of the client while it waits or is answered.
+pub(super) struct Live {
+    pub(super) exchange: Exchange,
+    /// Nobody reads the answer.
+    pub(super) silent: bool,
+    state: State,
+}
+
+enum State {
+    /// It waits for another one in its lane.
+    Waiting(Ask),
+    Asking(Pin<Box<dyn Future<Output = Response<Body>> + Send>>),
+    Streaming(Body, Payloads),
+    /// A response that is no stream.
+    Reading(Box<Parts>, Body, Vec<u8>),
+    Ended,
+}
+
+/// The next message of an exchange.
+pub(super) enum Next {
+    Message(Bytes),
+    /// There is none: the exchange is over.
+    End,
+}
+
+impl Live {
+    pub(super) fn new(mut ask: Ask, silent: bool) -> Self {
+        Self {
+            exchange: Exchange {
+                method: ask.method.clone(),
+                headers: ask.headers.clone(),
+                id: std::mem::take(&mut ask.id),
+                lane: std::mem::take(&mut ask.lane),
+                context: std::mem::take(&mut ask.context),
+                events: 0,
+            },
+            silent,
+            state: State::Waiting(ask),
+        }
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.state, State::Waiting(_))
+    }
+
+    /// Returns `true` if a client names it so. It does not see the exchanges that nobody reads.
+    pub(super) fn is_named(&self, id: &str) -> bool {
+        !self.silent && *self.exchange.id == *id
+    }
+
+    /// Returns the size of the request while it waits.
+    pub(super) fn waiting_bytes(&self) -> usize {
+        match &self.state {
+            State::Waiting(ask) => ask.body.len(),
+            _ => 0,
+        }
+    }
+
+    /// Sends the request to the router.
+    pub(super) fn start(&mut self, router: &Router, head: &Head, turns: ConnectionTurns) {
+        let State::Waiting(ask) = std::mem::replace(&mut self.state, State::Ended) else {
+            return;
+        };
+        let Some(mut parts) = head.request(ask.method, &ask.path, &ask.headers) else {
+            return;
+        };
+        parts.extensions.extend(ask.extensions);
+        parts.extensions.insert(turns);
+        let request = Request::from_parts(parts, Once(Some(ask.body)));
+        let router = router.clone();
+        self.state = State::Asking(Box::pin(async move { router.handle(request).await }));
+    }
+
+    /// Returns the next message.
+    pub(super) fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        dialect: &mut dyn Dialect,
+        out: &mut BytesMut,
+    ) -> Poll<Next> {
+        loop {
+            match &mut self.state {
+                State::Waiting(_) => return Poll::Pending,
+                State::Asking(asking) => {
+                    let (head, body) = ready!(asking.as_mut().poll(cx)).into_parts();
+                    let framing = dialect.framing();
+                    let is_stream = head.headers.get(CONTENT_TYPE).is_some_and(|it| {
+                        it.as_bytes().starts_with(framing.content_type().as_bytes())
+                    });
+                    if !(is_stream && head.status.is_success()) {
+                        self.state = State::Reading(Box::new(head), body, Vec::new());
+                        continue;
+                    }
+                    self.state = State::Streaming(body, Payloads::new(framing));
+                    dialect.begin(&self.exchange, out);
+                    if let Some(message) = self.written(out) {
+                        return Poll::Ready(Next::Message(message));
+                    }
+                }
+                State::Streaming(body, payloads) => {
+                    let message = event_message(payloads, &mut self.exchange, dialect, out);
+                    if let Some(message) = message {
+                        return Poll::Ready(Next::Message(message));
+                    }
+                    if let Some(Ok(frame)) = ready!(Pin::new(body).poll_next(cx)) {
+                        payloads.push(frame);
+                        continue;
+                    }
+                    self.state = State::Ended;
+                    dialect.end(&self.exchange, out);
+                    if let Some(message) = self.written(out) {
+                        return Poll::Ready(Next::Message(message));
+                    }
+                }
+                State::Reading(_, body, document) => {
+                    if let Some(Ok(frame)) = ready!(Pin::new(body).poll_next(cx)) {
+                        let room = DOCUMENT.saturating_sub(document.len());
+                        document.extend_from_slice(frame.get(..room).unwrap_or(&frame));
+                        continue;
+                    }
+                    let state = std::mem::replace(&mut self.state, State::Ended);
+                    let State::Reading(head, _, document) = state else {
+                        continue;
+                    };
+                    let response = Response::from_parts(*head, document.into());
+                    dialect.document(Some(&self.exchange), response, out);
+                    if let Some(message) = self.written(out) {
+                        return Poll::Ready(Next::Message(message));
+                    }
+                }
+                State::Ended => return Poll::Ready(Next::End),
+            }
+        }
+    }
+
+    /// Returns the next message of those that need no further frame of the body.
+    pub(super) fn waiting(
+        &mut self,
+        dialect: &mut dyn Dialect,
+        out: &mut BytesMut,
+    ) -> Option<Bytes> {
+        match &mut self.state {
+            State::Streaming(_, payloads) => {
+                event_message(payloads, &mut self.exchange, dialect, out)
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes the message that was written.
+    fn written(&self, out: &mut BytesMut) -> Option<Bytes> {
+        let message = out.split().freeze();
+        (!message.is_empty() && !self.silent).then_some(message)
+    }
+}
+
+/// Returns the message of the next event in the frame that was taken last.
+fn event_message(
+    payloads: &mut Payloads,
+    exchange: &mut Exchange,
+    dialect: &mut dyn Dialect,
+    out: &mut BytesMut,
+) -> Option<Bytes> {
+    while let Some(data) = payloads.next() {
+        let room = data.len() + ENVELOPE;
+        if out.capacity() < room {
+            out.reserve(BLOCK.max(room));
+        }
+        let message = match dialect.event(exchange, &data, out) {
+            EventMessage::None => continue,
+            EventMessage::Data => data,
+            EventMessage::Written => out.split().freeze(),
+        };
+        exchange.events += 1;
+        return Some(message);
+    }
+    None
+}
+
+/// A body of one chunk.
+struct Once(Option<Bytes>);
+
+impl Stream for Once {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.take().map(Ok))
+    }
+}

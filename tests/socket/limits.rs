@@ -1,0 +1,79 @@
+//! Limits of one connection.
+
+use std::sync::atomic::Ordering;
+
+use copilot_wire::router::socket::Message;
+use serde_json::json;
+
+use crate::support::{Client, answer, create, kinds, router};
+
+#[test]
+fn a_message_that_is_too_large_closes_the_connection() {
+    for message in [Message::TooLarge, Message::Text(vec![b' '; 1025].into())] {
+        let (router, agent) = router();
+        let router = router.body_limit(1024);
+        let mut client = Client::responses(&router);
+        assert_eq!(client.0.limit(), 1024);
+        client.ask(&create("wait"));
+        client.0.receive(message);
+        assert_eq!(
+            client.messages(),
+            [json!({"close": 1009, "reason": "message too large"})]
+        );
+        assert_eq!(agent.dropped.load(Ordering::Relaxed), 1);
+    }
+}
+
+#[test]
+fn requests_that_wait_are_limited_in_number_and_bytes() {
+    let (router, _) = router();
+    let mut client = Client::responses(&router);
+    for _ in 0..40 {
+        client.send(&create("wait"));
+    }
+    let refused = client.messages();
+    let refused: Vec<_> = refused.iter().filter(|it| it["type"] == "error").collect();
+    assert_eq!(refused.len(), 8);
+    assert_eq!(refused[0]["status"], 429);
+    let router = router.body_limit(10_000);
+    let mut client = Client::responses(&router);
+    for _ in 0..10 {
+        client.send(&create("x".repeat(3000)));
+    }
+    let messages = client.messages();
+    let of = |kind: &str| messages.iter().filter(|it| it["type"] == kind).count();
+    assert_eq!((of("error"), of("response.completed")), (7, 3));
+}
+
+#[test]
+fn a_client_that_sends_nonsense_and_does_not_read_is_closed() {
+    let (router, _) = router();
+    let mut client = Client::responses(&router);
+    for _ in 0..1000 {
+        client.text("{");
+    }
+    let reason = json!({"close": 1008, "reason": "too many invalid messages"});
+    assert_eq!(client.messages(), [reason]);
+}
+
+#[test]
+fn a_chain_has_a_limit_of_bytes() {
+    let (router, _) = router();
+    let mut client = Client::responses(&router);
+    let mut first = None;
+    let mut last = String::new();
+    for number in 0..6 {
+        let mut message = create("x".repeat(4 << 20));
+        message["generate"] = false.into();
+        let prepared = client.ask(&message);
+        last = crate::support::id(&prepared).to_owned();
+        if number == 0 {
+            first = Some(last.clone());
+        }
+    }
+    let messages = client.ask(&crate::support::continued(&first.unwrap(), "hi"));
+    assert_eq!(kinds(&messages), ["error"]);
+    assert_eq!(messages[0]["error"]["code"], "previous_response_not_found");
+    let messages = client.ask(&crate::support::continued(&last, "hi"));
+    assert!(answer(&messages).ends_with("user:hi]"));
+}

@@ -1,0 +1,15 @@
+//! WebSockets without I/O: messages in, messages out.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod chats;
+mod handshake;
+mod limits;
+mod properties;
+mod responses;
+mod support;
+mod turns;
