@@ -10,6 +10,7 @@
     feature = "github",
     feature = "openai",
     feature = "responses",
+    feature = "mcp",
     feature = "meilisearch",
     feature = "ui_stream"
 ))]
@@ -45,6 +46,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::github::Mount;
+use copilot_wire::mcp::Mcp;
 use copilot_wire::meilisearch::Meilisearch;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
@@ -55,7 +57,8 @@ use copilot_wire::responses::Model;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use copilot_wire_kit::check::recorded;
-use copilot_wire_kit::{Kit, kit};
+use copilot_wire_kit::mcp::McpClient;
+use copilot_wire_kit::{FrontEnd as _, Kit, kit};
 use futures::StreamExt;
 use futures::executor::block_on;
 use serde_json::{Value, json};
@@ -311,11 +314,35 @@ fn one_question_on_every_front_end() {
         let name = name
             .replace("agui", "ag-ui")
             .replace("uistream", "ui-stream");
-        let path = format!("{}/fixtures/golden/{name}.sse", env!("CARGO_MANIFEST_DIR"));
-        if std::env::var_os("GOLDEN").is_some_and(|mode| mode == "write") {
-            std::fs::write(&path, &stream).unwrap();
-        }
-        let golden = std::fs::read_to_string(&path).unwrap();
-        assert_eq!(stream, golden, "{front_end:?}");
+        is_golden(&name, &stream);
     }
+}
+
+fn is_golden(name: &str, stream: &str) {
+    let path = format!("{}/fixtures/golden/{name}.sse", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("GOLDEN").is_some_and(|mode| mode == "write") {
+        std::fs::write(&path, stream).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(stream, golden, "{name}");
+}
+
+/// A tool has no conversation in its request.
+#[test]
+fn the_same_question_as_a_call_of_a_tool() {
+    let mount = copilot_wire::mcp::Mount::new("golden", "Says every word");
+    let router = Router::new()
+        .env(Env::new(Fixed(AtomicU8::new(1))))
+        .mount(mount, Talker)
+        .unwrap();
+    let mut front_end = McpClient::new("golden");
+    front_end.prompt("What about AAPL?");
+    let request = front_end.request();
+    let request = request.map(|body| futures::stream::iter([Ok::<_, Infallible>(body)]));
+    let response = block_on(router.handle(request));
+    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    let stream = String::from_utf8(frames.concat()).unwrap();
+    let report = recorded(kit::<Mcp>(), stream.as_bytes());
+    assert!(report.findings.is_empty(), "{report}");
+    is_golden("mcp", &stream);
 }

@@ -36,6 +36,8 @@ pub trait Visit {
         self.visit::<copilot_wire::ui_stream::UiStream>();
         #[cfg(feature = "ag_ui")]
         self.visit::<copilot_wire::ag_ui::AgUi>();
+        #[cfg(feature = "mcp")]
+        self.visit::<copilot_wire::mcp::Mcp>();
     }
 }
 

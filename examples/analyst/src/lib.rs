@@ -21,6 +21,7 @@ use std::net::SocketAddr;
 
 use copilot_wire::Router;
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
+use copilot_wire::mcp;
 use copilot_wire::openbb::{Descriptor, Switch};
 
 /// The hosts by which a browser on this machine reaches it. The examples serve nobody else, and no web page may
@@ -87,6 +88,7 @@ pub fn greet(address: SocketAddr) {
     );
     println!("  AI SDK pages       useChat with the API http://{address}/api/chat");
     println!("  AG-UI apps         POST http://{address}/agui");
+    println!("  MCP clients        the tool `ask` at http://{address}/mcp");
 }
 
 /// Returns a router with the example agent on every front end.
@@ -112,6 +114,14 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     .enable(Switch::WidgetDashboardSelect)
     .enable(Switch::WidgetDashboardSearch);
     let (mount, signer) = signatures::mount()?;
+    // It asks before it deletes, and then deletes nothing.
+    let tool = mcp::Mount::new(
+        "ask",
+        "Asks the analyst one question, and returns its answer.",
+    )
+    .title("Ask the analyst")
+    .read_only()
+    .server(mcp::Server::new("analyst", env!("CARGO_PKG_VERSION")).title("Analyst"));
     // It serves one user, as `LOOPBACK` says.
     let conversations = Conversations::single_user(MemoryConversationStore::new());
     let router = Router::new()
@@ -123,7 +133,8 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .mount_catch_all("analyst", agent.clone())?
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
         .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
-        .mount(copilot_wire::ag_ui::Mount::new(), agent)?;
+        .mount(copilot_wire::ag_ui::Mount::new(), agent.clone())?
+        .mount(tool, agent)?;
     Ok(match signer {
         Some(signer) => router.playground_signer(move |body| signer.sign(body))?,
         None => router,

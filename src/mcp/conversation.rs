@@ -1,0 +1,26 @@
+//! The call as a conversation.
+
+use super::CallRequest;
+use crate::protocol::{Conversation, HistoryItem, Message, Role};
+
+impl Conversation for CallRequest {
+    /// Returns the turns of the conversation that the call continues, and its question.
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        let message = |role, text| HistoryItem::Message(Message::new(role, text));
+        let turns = self.found.turns.iter();
+        let before = turns.flat_map(move |(question, answer)| {
+            [
+                message(Role::User, question.as_str()),
+                message(Role::Assistant, answer.as_str()),
+            ]
+        });
+        let question = self.question().unwrap_or_default();
+        let now = HistoryItem::Message(Message::new(Role::User, question));
+        before.chain([now])
+    }
+
+    /// Returns the answer that was given in a dialog of the client.
+    fn proven_answer(&self) -> Option<(&str, bool)> {
+        self.response()
+    }
+}

@@ -1,0 +1,127 @@
+//! Questions that clients of versions with sessions answer while the stream of the call is open.
+//!
+//! The question is a request of the server on that stream, and the answer a message of its own, which names the id of
+//! the question. The id comes from the system's randomness, and the caller must be the same. An answer that reaches
+//! another process, or comes when the call is over, is lost.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Poll, Waker};
+
+use super::endpoint::random;
+
+/// The number of questions that may be open at a time.
+const MOST: usize = 4096;
+
+/// The open questions of a router. Clones share them.
+#[derive(Clone, Default)]
+pub(super) struct Dialogs(Arc<Mutex<HashMap<String, Weak<Dialog>>>>);
+
+/// The dialog of one call.
+pub(super) struct Dialog {
+    all: Dialogs,
+    user: Option<Arc<str>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The id of the open question, and its text with the proof.
+    open: Option<(String, String)>,
+    /// The text of the question that was answered, and `true` for a yes.
+    answer: Option<(String, bool)>,
+    waiting: Option<Waker>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing that is done under the locks panics in the middle of a change.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Dialogs {
+    /// Creates the dialog of a call.
+    pub(super) fn dialog(&self, user: Option<Arc<str>>) -> Arc<Dialog> {
+        Arc::new(Dialog {
+            all: self.clone(),
+            user,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Answers the question with this id, if the same caller was asked.
+    pub(super) fn answer(&self, id: &str, user: Option<&str>, accepted: bool) {
+        let dialog = lock(&self.0).get(id).and_then(Weak::upgrade);
+        if let Some(dialog) = dialog.filter(|dialog| dialog.user.as_deref() == user) {
+            dialog.settle(id, accepted);
+        }
+    }
+}
+
+impl Dialog {
+    /// Opens a question. Returns its id; `None` if there are too many, or no randomness.
+    pub(super) fn ask(self: &Arc<Self>, text: String) -> Option<String> {
+        let id = format!("cw-{}", random()?);
+        let mut all = lock(&self.all.0);
+        if all.len() >= MOST {
+            return None;
+        }
+        all.insert(id.clone(), Arc::downgrade(self));
+        drop(all);
+        lock(&self.state).open = Some((id.clone(), text));
+        Some(id)
+    }
+
+    /// Returns `true` if a question is open.
+    pub(super) fn is_open(&self) -> bool {
+        lock(&self.state).open.is_some()
+    }
+
+    fn settle(&self, id: &str, accepted: bool) {
+        let mut state = lock(&self.state);
+        let Some((_, text)) = state.open.take_if(|(open, _)| open == id) else {
+            return;
+        };
+        state.answer = Some((text, accepted));
+        let waiting = state.waiting.take();
+        drop(state);
+        lock(&self.all.0).remove(id);
+        // Foreign code: called without the locks.
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
+    }
+
+    /// Waits for the answer to the open question. `None` at once if none is open.
+    pub(super) async fn answered(&self) -> Option<(String, bool)> {
+        poll_fn(|cx| {
+            let mut state = lock(&self.state);
+            if let Some(answer) = state.answer.take() {
+                return Poll::Ready(Some(answer));
+            }
+            if state.open.is_none() {
+                return Poll::Ready(None);
+            }
+            state.waiting = Some(cx.waker().clone());
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Drop for Dialog {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        if let Some((id, _)) = &state.open {
+            lock(&self.all.0).remove(id);
+        }
+    }
+}
+
+impl fmt::Debug for Dialog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Dialog")
+    }
+}

@@ -1,0 +1,213 @@
+//! The Model Context Protocol (MCP): an agent as a tool of every program that can call one, such as Claude Code, Codex,
+//! Copilot, VS Code, and agents that are written with any framework.
+//!
+//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] adds an agent as a tool to `POST /mcp`. Several
+//!   agents there are several tools.
+//! * Client: a [`CallRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as
+//!   [`Event`]s.
+//!
+//! ```
+//! use copilot_wire::mcp::{CallRequest, Event, Mcp};
+//! use copilot_wire::protocol::EventDecoder;
+//!
+//! let request = CallRequest::new(1, "ask", "How much?").progress(1);
+//! let body = request.to_json(); // to be posted to /mcp
+//! # drop(body);
+//!
+//! let mut decoder = EventDecoder::<Mcp>::new();
+//! let mut input = &b"data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\
+//!     {\"content\":[{\"type\":\"text\",\"text\":\"Up 3 %.\"}]}}\n\n"[..];
+//! let mut text = String::new();
+//! while let Some(event) = decoder.next(&mut input)? {
+//!     if let Event::Result(answer) = event {
+//!         text = answer.result.text();
+//!     }
+//! }
+//! decoder.end()?;
+//! assert_eq!(text, "Up 3 %.");
+//! # Ok::<(), copilot_wire::protocol::EventError>(())
+//! ```
+//!
+//! # How parts are sent
+//!
+//! | part | here |
+//! |---|---|
+//! | `text` | the one text of the result; about once a second its last line is a progress message |
+//! | `reasoning` | the progress message `Thinking`, about once a second |
+//! | `status`, `tool_run` | a progress message |
+//! | `cite` | a list of links at the end of the text |
+//! | `table`, `chart` | a Markdown table |
+//! | `error` | a paragraph of text; the turn goes on |
+//! | `usage` | nothing |
+//! | `confirm` | a question of the client's own, where it can ask; else a question in text, if there is a store of conversations; else a sentence that nothing was done |
+//! | `call`, `calls` | an error: the tools of the caller are unknown |
+//! | `cut` | a paragraph of text |
+//!
+//! Beyond parts, an agent for this protocol sends [`Content`]: images and links, of which clients show little.
+//!
+//! # Two forms of the protocol
+//!
+//! One address serves both, decided for each request: version 2026-07-28, in which each request has everything, and
+//! versions 2025-11-25 and 2025-06-18, which begin with `initialize`. The id of a session is not stored: it says
+//! whether its client can ask questions, and with it a call can be cancelled.
+//!
+//! # Rules of the stream
+//!
+//! 1. The answer is one text with everything, because `structuredContent` hides the text in Claude Code and Codex, and
+//!    Copilot drops images and links. There is no `null` and no type of content that clients need not know: most of
+//!    them lose the answer then.
+//! 2. A stream never ends without its result, also after a panic, at a shutdown, and when the server of a stored reply
+//!    dies: most clients wait for minutes otherwise. A failure is a result with `isError` and the text so far.
+//! 3. Progress rises, is sent at least every 15 seconds, and only to clients that have sent a token. Others get
+//!    comments.
+//! 4. With [resumable replies](crate::Router) events have ids, and `GET` with `last-event-id` sends the rest. Without
+//!    a store no event has an id: a client would wait for what does not come.
+//!
+//! # Questions
+//!
+//! In version 2026-07-28 a question is the result `input_required`, whose `requestState` is the proof of the question,
+//! and the client calls again with the answer. In versions with sessions it is a request on the open stream, and the
+//! answer a message of its own, which is lost if it reaches another process. Both ways the agent runs again with the
+//! answer, as in every other protocol. Only `accept` is a yes; it counts once, for the same tool, arguments and user.
+//! The text before a question is not part of it.
+//!
+//! # Conversations
+//!
+//! With [conversations](crate::Router::conversations) each answer ends with a handle, which the tool takes as the
+//! argument `conversation`. The agent then sees the whole conversation. Another user's handle is unknown.
+
+mod calls;
+mod conversation;
+mod dialog;
+mod documents;
+mod endpoint;
+mod error;
+mod event;
+mod message;
+mod mount;
+mod position;
+mod request;
+#[cfg(feature = "resumable")]
+mod resume;
+mod session;
+mod thread;
+
+pub use error::ErrorObject;
+pub use event::{
+    Answer, CallResult, Content, ElicitParams, Elicitation, Event, Failed, ImageContent, Progress,
+    ResourceLink, TextContent,
+};
+pub use mount::{Mount, Server};
+pub use request::{CallParams, CallRequest, Meta, STATELESS, VERSIONS};
+pub use session::Session;
+
+use std::borrow::Cow;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Response};
+
+use crate::protocol::{
+    AgentError, Answered, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    Resumption,
+};
+use error::RpcError;
+use message::Message;
+
+/// The Model Context Protocol.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Mcp;
+
+impl Protocol for Mcp {
+    type Request = CallRequest;
+    type Output = Content;
+    type Ending = Infallible;
+    type Settings = ();
+    type Event = Event;
+    type Session = Session;
+    type Decoder = FrameDecoder<Event>;
+
+    const NAME: &'static str = "mcp";
+    const CAPABILITIES: Capabilities = Capabilities::STEPS;
+    const STORES_KEEP_ALIVE: bool = true;
+
+    fn read(parts: &Parts, body: Bytes) -> Result<CallRequest, Refusal> {
+        let message = Message::read(body).map_err(|error| error.to_refusal())?;
+        let call = message.era(&parts.headers);
+        let call = call.and_then(|era| CallRequest::read(&message, era));
+        let mut call = call.map_err(|error| error.to_refusal())?;
+        call.look(&parts.headers);
+        Ok(call)
+    }
+
+    /// Returns the part of the handle that all turns of a conversation have in common.
+    fn conversation_id<'a>(request: &'a CallRequest, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
+        let handle = request.found.handle.as_deref().map(str::to_owned);
+        let handle = handle.or_else(|| request.handle())?;
+        thread::root(&handle).map(|root| Cow::Owned(root.to_owned()))
+    }
+
+    /// Binds a question in a dialog to the tool and its arguments, and one in text, which another call answers, to the
+    /// tool.
+    fn question_scope(request: &CallRequest) -> Option<Cow<'_, str>> {
+        let tool = &request.params.name;
+        if !request.has_forms() && request.found.dialog.is_none() && request.response().is_none() {
+            return Some(Cow::Borrowed(tool));
+        }
+        let question = request.question().unwrap_or_default();
+        let handle = request.handle().unwrap_or_default();
+        let (length, nonce) = (question.len(), request.nonce());
+        Some(Cow::Owned(format!(
+            "{tool} {length} {question}{handle} {nonce}"
+        )))
+    }
+
+    fn session(request: &CallRequest, (): &(), env: &Env) -> Session {
+        session::session(request, env)
+    }
+
+    /// Waits for the answer to a question on the open stream.
+    fn answered(request: &CallRequest) -> Option<Answered<CallRequest>> {
+        let dialog = Arc::clone(request.found.dialog.as_ref()?);
+        let mut next = request.clone();
+        Some(Box::pin(async move {
+            next.found.answer = Some(dialog.answered().await?);
+            Some(next)
+        }))
+    }
+
+    fn resumption(request: &CallRequest) -> Resumption {
+        let has_token = !request.params.meta.progress_token.is_null();
+        match request.found.is_stream && (has_token || request.found.is_primed) {
+            true => Resumption::Possible,
+            // Its client does not learn the id of an event before the last one.
+            false => Resumption::Never,
+        }
+    }
+
+    fn lost(first_event: &[u8], _: u64, out: &mut Vec<u8>) {
+        if let Some(id) = position::call_of(first_event) {
+            lost(id, out);
+        }
+    }
+
+    fn refuse(refusal: &Refusal) -> Response<Bytes> {
+        let json = HeaderValue::from_static("application/json");
+        refusal.to_response(json, RpcError::of(refusal).to_body(None))
+    }
+}
+
+/// Writes the result of a call whose reply is lost.
+fn lost(id: crate::json::Json, out: &mut Vec<u8>) {
+    let mut result = CallResult::failed(AgentError::LOST);
+    // Demanded by the new form, and ignored by the others.
+    "complete".clone_into(&mut result.result_type);
+    Event::Result(Answer { id, result }).write(out);
+}
+
+/// The script that emulates the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

@@ -1,0 +1,295 @@
+//! The request: a call of a tool.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::dialog::Dialog;
+use super::error::RpcError;
+use super::message::{Era, Message, is_id};
+use crate::conversations::Chain;
+use crate::json::{Json, Kind, Members, Wire};
+
+/// The version of the protocol without sessions.
+pub const STATELESS: &str = "2026-07-28";
+
+/// The versions of the protocol that are served, the newest first.
+pub const VERSIONS: [&str; 3] = [STATELESS, "2025-11-25", "2025-06-18"];
+
+/// The argument with the question.
+pub(super) const QUESTION: &str = "question";
+
+/// The argument with the handle of a conversation.
+pub(super) const CONVERSATION: &str = "conversation";
+
+/// The character between the random part of a state and the proof.
+pub(super) const SEPARATOR: char = '|';
+
+/// The key of the one input request.
+pub(super) const INPUT: &str = "confirm";
+
+/// The size in bytes of an id or a progress token.
+const LONGEST_ID: usize = 256;
+
+/// Returns the sentence with which an answer names its handle.
+pub(super) fn continuation(handle: &str) -> String {
+    format!("\n\nTo ask more about this, call again with `{CONVERSATION}`: \"{handle}\".")
+}
+
+/// A call of a tool: the JSON-RPC request `tools/call`.
+///
+/// ```
+/// use copilot_wire::mcp::CallRequest;
+///
+/// let request = CallRequest::new(1, "ask", "How much?");
+/// assert_eq!(
+///     &*request.to_json(),
+///     br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ask","arguments":{"question":"How much?"}}}"#,
+/// );
+/// assert_eq!(request.stateless().params.meta.version(), "2026-07-28");
+/// ```
+#[derive(Clone, Default, PartialEq, Wire)]
+#[non_exhaustive]
+#[wire(fixed(jsonrpc = "2.0"))]
+pub struct CallRequest {
+    /// The id: a text or a number.
+    pub id: Json,
+    /// The method: `tools/call`.
+    #[wire(always, cut)]
+    pub method: String,
+    /// The parameters.
+    #[wire(always)]
+    pub params: CallParams,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+    #[wire(skip)]
+    pub(super) found: Found,
+}
+
+/// The parameters of a call.
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+pub struct CallParams {
+    /// The name of the tool.
+    #[wire(always, cut)]
+    pub name: String,
+    /// The arguments: an object.
+    pub arguments: Json,
+    /// The answers to the questions of an earlier result, by their keys: each is an object with an `action`.
+    #[wire(name = "inputResponses")]
+    pub input_responses: Members,
+    /// The state of that result, unchanged.
+    #[wire(name = "requestState", content)]
+    pub request_state: String,
+    /// The metadata.
+    #[wire(name = "_meta")]
+    pub meta: Meta,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+/// The metadata of a request.
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+#[wire(empty_is_absent)]
+pub struct Meta {
+    /// The version of the protocol; empty in versions with sessions.
+    #[wire(name = "io.modelcontextprotocol/protocolVersion", cut)]
+    pub protocol_version: String,
+    /// The capabilities of the client.
+    #[wire(name = "io.modelcontextprotocol/clientCapabilities")]
+    pub client_capabilities: Json,
+    /// The token that progress is sent with: a text or an integer. Without it no progress is sent.
+    #[wire(name = "progressToken")]
+    pub progress_token: Json,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+impl Meta {
+    /// Returns the version of the protocol; empty in versions with sessions.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.protocol_version
+    }
+
+    /// Returns `true` if the client shows questions as forms.
+    fn has_dialogs(&self) -> bool {
+        has_dialogs(&self.client_capabilities)
+    }
+}
+
+/// Returns `true` if a client with these capabilities shows questions as forms. An empty `elicitation` stands for forms.
+pub(super) fn has_dialogs(capabilities: &Json) -> bool {
+    let elicitation = capabilities.get("elicitation").unwrap_or_default();
+    elicitation.kind() == Kind::Object
+        && (elicitation.members().next().is_none() || elicitation.get("form").is_some())
+}
+
+/// The facts that the endpoint has found about a call, besides its message.
+#[derive(Clone, Default)]
+pub(super) struct Found {
+    pub(super) era: Era,
+    /// `true` if the client reads streams.
+    pub(super) is_stream: bool,
+    /// `true` if the client reads events that have an id and no data.
+    pub(super) is_primed: bool,
+    /// The turns before, each with the question and the answer.
+    pub(super) turns: Vec<(String, String)>,
+    pub(super) chain: Chain,
+    /// The handle of this turn, if there is a store.
+    pub(super) handle: Option<Arc<str>>,
+    /// The id of the reply, if the endpoint has chosen it.
+    pub(super) reply: Option<String>,
+    /// The dialog, of a client that answers questions while the stream is open.
+    pub(super) dialog: Option<Arc<Dialog>>,
+    /// The question that was asked so, and the answer.
+    pub(super) answer: Option<(String, bool)>,
+}
+
+/// The conversation is not shown.
+impl fmt::Debug for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Found")
+            .field("era", &self.era)
+            .field("is_stream", &self.is_stream)
+            .field("turns", &self.turns.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// They are not part of the message.
+impl PartialEq for Found {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl CallRequest {
+    /// Creates a call with a question, in the form of versions with sessions.
+    #[must_use]
+    pub fn new(id: u64, tool: impl Into<String>, question: &str) -> Self {
+        let mut call = Self {
+            id: Json::encode(&id).unwrap_or_default(),
+            method: "tools/call".to_owned(),
+            ..Self::default()
+        };
+        call.params.name = tool.into();
+        call.params.arguments = Json::object(|arguments| {
+            arguments.str(QUESTION, question);
+        });
+        call
+    }
+
+    /// Sets the handle of the conversation that the question continues.
+    #[must_use]
+    pub fn conversation(mut self, handle: &str) -> Self {
+        let question = self.question().unwrap_or_default();
+        self.params.arguments = Json::object(|arguments| {
+            arguments.str(QUESTION, &question).str(CONVERSATION, handle);
+        });
+        self
+    }
+
+    /// Sets the token that progress is sent with.
+    #[must_use]
+    pub fn progress(mut self, token: u64) -> Self {
+        self.params.meta.progress_token = Json::encode(&token).unwrap_or_default();
+        self
+    }
+
+    /// Makes this a call of the version without sessions, of a client that shows questions as forms.
+    #[must_use]
+    pub fn stateless(mut self) -> Self {
+        let meta = &mut self.params.meta;
+        STATELESS.clone_into(&mut meta.protocol_version);
+        meta.client_capabilities = Json::object(|capabilities| {
+            // An empty object always writes.
+            let _ = capabilities.object("elicitation", |_| Ok(()));
+        });
+        self
+    }
+
+    /// Sets the answer to the question of an earlier result, with the state of that result.
+    #[must_use]
+    pub fn respond(mut self, state: impl Into<String>, accepted: bool) -> Self {
+        let action = if accepted { "accept" } else { "decline" };
+        let response = Json::object(|response| {
+            response.str("action", action);
+        });
+        self.params.input_responses.set(INPUT, response);
+        self.params.request_state = state.into();
+        self
+    }
+
+    /// Returns the question; `None` if the arguments have no text of that name.
+    #[must_use]
+    pub fn question(&self) -> Option<String> {
+        self.argument(QUESTION)
+    }
+
+    /// Returns the handle of the conversation that the question continues.
+    #[must_use]
+    pub fn handle(&self) -> Option<String> {
+        let handle = self.argument(CONVERSATION);
+        handle.filter(|handle| !handle.is_empty())
+    }
+
+    fn argument(&self, name: &str) -> Option<String> {
+        Some(self.params.arguments.get(name)?.string()?.into_owned())
+    }
+
+    /// Returns `true` if the client answers questions in a dialog, in the version without sessions.
+    pub(super) fn has_forms(&self) -> bool {
+        self.found.era == Era::Stateless && self.params.meta.has_dialogs()
+    }
+
+    /// Returns the answer to the question of an earlier result: the state, and `true` for a yes. Only `accept` is one.
+    pub(super) fn response(&self) -> Option<(&str, bool)> {
+        if let Some((asked, accepted)) = &self.found.answer {
+            return Some((asked, *accepted));
+        }
+        let response = self.params.input_responses.get(INPUT)?;
+        let action = response.get("action").unwrap_or_default();
+        let accepted = action.string().as_deref() == Some("accept");
+        let state = &*self.params.request_state;
+        let (_, asked) = state.split_once(SEPARATOR).unwrap_or(("", state));
+        (!state.is_empty()).then_some((asked, accepted))
+    }
+
+    /// Returns the random part of the place of a question: calls with the same arguments ask questions of their own. It
+    /// comes back with the answer.
+    pub(super) fn nonce(&self) -> &str {
+        let own = self.found.reply.as_deref().unwrap_or_default();
+        if self.found.answer.is_some() || self.response().is_none() {
+            return own;
+        }
+        let nonce = self.params.request_state.split_once(SEPARATOR);
+        nonce.map_or("", |(nonce, _)| nonce)
+    }
+
+    /// Reads a message that calls a tool.
+    pub(super) fn read(message: &Message, era: Era) -> Result<Self, RpcError> {
+        if message.method.as_deref() != Some("tools/call") {
+            return Err(RpcError::no_method(era));
+        }
+        let mut call = Self::from_raw(&message.json).unwrap_or_default();
+        if !is_id(&call.id) || call.id.as_bytes().len() > LONGEST_ID {
+            return Err(RpcError::invalid("id must be a text or a number"));
+        }
+        let token = &call.params.meta.progress_token;
+        let is_token = token.kind() == Kind::String || token.as_i64().is_some();
+        if !token.is_null() && (!is_token || token.as_bytes().len() > LONGEST_ID) {
+            let place = "params._meta.progressToken must be a text or an integer";
+            return Err(RpcError::params(era, place));
+        }
+        if call.params.name.is_empty() {
+            return Err(RpcError::params(era, "params.name must be a text"));
+        }
+        let arguments = &mut call.params.arguments;
+        if !arguments.is_null() && arguments.kind() != Kind::Object {
+            return Err(RpcError::params(era, "params.arguments must be an object"));
+        }
+        call.found.era = era;
+        Ok(call)
+    }
+}

@@ -1,0 +1,57 @@
+//! Resuming the stream of a call.
+
+use async_trait::async_trait;
+use http::header::ALLOW;
+use http::{HeaderValue, Response, StatusCode};
+
+use super::endpoint::foreign;
+use super::position::Position;
+use super::{Mcp, lost, message};
+use crate::agent::Body;
+use crate::protocol::{Protocol as _, Refusal};
+use crate::router::{self, Call, Endpoint, RouteKind};
+
+/// `GET /mcp` with `last-event-id`: the rest of a reply.
+pub(super) struct Resume;
+
+#[async_trait]
+impl Endpoint for Resume {
+    async fn call(&self, call: Call) -> Response<Body> {
+        if !call.is_origin_allowed() {
+            return self.refuse(&foreign());
+        }
+        let last = message::header(&call.parts.headers, "last-event-id");
+        let (Some(last), Some(replies)) = (last, call.replies(call.route())) else {
+            // There is no stream of the server's own.
+            let status = StatusCode::METHOD_NOT_ALLOWED;
+            let refusal = Refusal::new(status, "only with last-event-id");
+            return self.refuse(&refusal.header(ALLOW, HeaderValue::from_static("POST")));
+        };
+        let Some(position) = Position::read(last) else {
+            let message = "last-event-id is not one of this server";
+            return self.refuse(&Refusal::new(StatusCode::BAD_REQUEST, message));
+        };
+        let id = replies.reply(&position.reply);
+        if let (Ok(None), Some(call)) = (replies.state(&id).await, position.call()) {
+            // Nothing else would end the client's wait.
+            let mut out = Vec::new();
+            lost(call, &mut out);
+            return router::stream::<Mcp>(Body::full(out));
+        }
+        // While the store is away the reader waits for it, and then gets a failure.
+        router::stream::<Mcp>(replies.tail::<Mcp>(id, position.next))
+    }
+
+    /// Returns `false`: a `GET` has none.
+    fn has_body(&self) -> bool {
+        false
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        Mcp::refuse(refusal).map(Body::full)
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Resume
+    }
+}

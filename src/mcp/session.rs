@@ -1,0 +1,448 @@
+//! Writing one reply.
+
+use std::fmt;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::dialog::Dialog;
+use super::event::{Answer, CallResult, Content, ElicitParams, Elicitation, Event, TextContent};
+use super::message::Era;
+use super::position::Position;
+use super::request::{INPUT, SEPARATOR};
+use super::{CallRequest, request};
+use crate::json::wire::object;
+use crate::json::{Escape, Json, ValueWriter, Wire as _, escape};
+use crate::protocol::{
+    Citation, Env, Failure, FrameEvent as _, Framing, Part, Question, Room, SendError, Status,
+    markdown,
+};
+
+/// The size of an answer in bytes, which is sent as one message.
+const LIMIT: usize = 8 * 1024 * 1024;
+
+/// The time between two messages that show text as progress.
+const PACE: Duration = Duration::from_secs(1);
+
+/// The size of new text in bytes before the clock is asked.
+const STEP: usize = 64;
+
+/// The size of a progress message in bytes: a line of a terminal.
+const LINE: usize = 160;
+
+/// The progress message of reasoning.
+const THINKING: &str = "Thinking";
+
+/// The text of an answer that has none.
+const EMPTY: &str = "There is no answer.";
+
+/// The text of a question that cannot be asked.
+const UNASKED: &str = "This client cannot ask its user, so nothing was done.";
+
+/// The text of a question that was not answered.
+const UNANSWERED: &str = "The question was not answered, so nothing was done.";
+
+/// One reply: its text so far, and the progress that is shown of it.
+///
+/// A result has the whole answer in one text: clients drop other parts, or hide the text behind them.
+pub struct Session {
+    env: Env,
+    /// The id of the call.
+    id: Json,
+    era: Era,
+    reply: String,
+    has_forms: bool,
+    /// The random part of the place of a question.
+    nonce: String,
+    dialog: Option<Arc<Dialog>>,
+    /// The handle of the conversation, if it can be continued.
+    handle: Option<Arc<str>>,
+    /// The bytes of a progress message up to its number; empty if none are sent.
+    head: Vec<u8>,
+    progress: u64,
+    /// The message that was sent last.
+    line: String,
+    /// The time of the last message that has shown text.
+    shown: SystemTime,
+    /// The size of the text that was not shown yet.
+    unshown: usize,
+    /// The text so far.
+    text: String,
+    citations: Vec<Citation>,
+    /// Parts besides the text.
+    parts: Vec<Content>,
+    room: Room<LIMIT>,
+    asked: Asked,
+    /// The events that were written, if the reply is stored and its events have ids.
+    events: Option<Position>,
+    is_stored: bool,
+    is_primed: bool,
+}
+
+/// The question that ended the turn.
+enum Asked {
+    Nothing,
+    /// It is part of the result.
+    Result(Box<CallResult>),
+    /// It was sent as a request of its own.
+    Stream,
+}
+
+pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
+    let found = &request.found;
+    let token = &request.params.meta.progress_token;
+    let mut head = Vec::new();
+    if found.is_stream && !token.is_null() {
+        head.extend_from_slice(
+            br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"#,
+        );
+        ValueWriter::new(&mut head, Escape::JsonAndSeparators).raw(token);
+        head.extend_from_slice(br#","progress":"#);
+    }
+    Session {
+        env: env.clone(),
+        id: request.id.clone(),
+        era: found.era,
+        reply: match &found.reply {
+            Some(reply) => reply.clone(),
+            None => env.uuid().replace('-', ""),
+        },
+        has_forms: request.has_forms(),
+        nonce: request.nonce().to_owned(),
+        dialog: found.dialog.clone(),
+        handle: found.handle.clone(),
+        head,
+        progress: 0,
+        line: String::new(),
+        shown: env.now(),
+        unshown: 0,
+        text: String::new(),
+        citations: Vec::new(),
+        parts: Vec::new(),
+        room: Room::default(),
+        asked: Asked::Nothing,
+        events: None,
+        is_stored: false,
+        is_primed: found.is_primed,
+    }
+}
+
+impl Session {
+    /// Writes what stands before the data of an event.
+    fn begin(&mut self, out: &mut Vec<u8>) {
+        if let Some(position) = &mut self.events {
+            position.write(out);
+        }
+        out.extend_from_slice(b"data: ");
+    }
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) {
+        self.begin(out);
+        event.write_data(out);
+        out.extend_from_slice(b"\n\n");
+    }
+
+    /// Sends the line as progress, if the client has a token for it. Allocates nothing but what the buffers lack.
+    fn write_progress(&mut self, out: &mut Vec<u8>) {
+        if self.head.is_empty() {
+            return;
+        }
+        self.begin(out);
+        out.extend_from_slice(&self.head);
+        // Writing to a vector cannot fail.
+        let _ = write!(out, "{}", self.progress);
+        self.progress += 1;
+        if !self.line.is_empty() {
+            out.extend_from_slice(br#","message":""#);
+            escape(&self.line, Escape::JsonAndSeparators, out);
+            out.push(b'"');
+        }
+        out.extend_from_slice(b"}}\n\n");
+    }
+
+    /// Sends a message as progress: its first line, as far as a terminal shows it.
+    fn show(&mut self, message: &str, out: &mut Vec<u8>) {
+        let line = message.lines().next().unwrap_or_default().trim();
+        let end = (0..=line.len().min(LINE)).rfind(|at| line.is_char_boundary(*at));
+        let line = line.get(..end.unwrap_or_default());
+        self.line.clear();
+        self.line.push_str(line.unwrap_or_default());
+        self.write_progress(out);
+    }
+
+    /// Returns `true` once in a while, when this much more was written: then it is time to show it.
+    fn is_due(&mut self, size: usize) -> bool {
+        self.unshown += size;
+        if self.head.is_empty() || self.unshown < STEP {
+            return false;
+        }
+        self.unshown = 0;
+        let now = self.env.now();
+        // A clock that was set back counts as one that has run on.
+        let is_early = now
+            .duration_since(self.shown)
+            .is_ok_and(|since| since < PACE);
+        if !is_early {
+            self.shown = now;
+        }
+        !is_early
+    }
+
+    /// Adds text to the answer. Once in a while its last line is shown as progress.
+    fn push(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.room.take(text.len())?;
+        self.text.push_str(text);
+        if self.is_due(text.len()) {
+            let all = self.text.trim_end();
+            let mut starts = all.len().saturating_sub(LINE)..all.len();
+            let start = starts.find(|at| all.is_char_boundary(*at));
+            let tail = all.get(start.unwrap_or_default()..).unwrap_or_default();
+            let line = tail.rsplit(['\n', '\r']).next().unwrap_or_default().trim();
+            self.line.clear();
+            self.line.push_str(line);
+            self.write_progress(out);
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, status: &Status, out: &mut Vec<u8>) {
+        self.show(&status.message, out);
+    }
+
+    fn confirm(&mut self, question: &Question<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let texts = [&*question.title, &*question.message];
+        let texts = texts.into_iter().filter(|text| !text.is_empty());
+        let message = texts.collect::<Vec<_>>().join("\n\n");
+        let schema = Json::object(|schema| {
+            schema.str("type", "object");
+            // An empty object always writes.
+            let _ = schema.object("properties", |_| Ok(()));
+        });
+        let params = ElicitParams {
+            mode: Some("form".to_owned()),
+            message,
+            requested_schema: schema,
+            ..ElicitParams::default()
+        };
+        if self.has_forms {
+            let text = question.to_text()?;
+            let mut result = CallResult::default();
+            "input_required".clone_into(&mut result.result_type);
+            let request = Json::object(|request| {
+                request.str("method", "elicitation/create");
+                params.write_to(request.member("params"));
+            });
+            result.input_requests.push(INPUT, request);
+            result.request_state = format!("{}{SEPARATOR}{}", self.nonce, text.trim());
+            self.asked = Asked::Result(Box::new(result));
+            return Ok(());
+        }
+        if let Some(dialog) = self.dialog.clone() {
+            let text = question.to_text()?;
+            if let Some(id) = dialog.ask(text) {
+                let id = Json::encode(&id).unwrap_or_default();
+                let question = Elicitation { id, params };
+                self.event(&Event::Question(question), out);
+                self.asked = Asked::Stream;
+                // The agent begins anew with the answer.
+                self.text.clear();
+                self.citations.clear();
+                self.parts.clear();
+                return Ok(());
+            }
+        }
+        self.sources();
+        let text = match &self.handle {
+            // Without a conversation nothing connects an answer with the question.
+            None => format!("\n\n{}\n\n{UNASKED}", params.message),
+            Some(_) => {
+                self.continued();
+                question.to_text()?
+            }
+        };
+        self.room.take(text.len())?;
+        self.text.push_str(&text);
+        Ok(())
+    }
+
+    /// Appends the list of sources.
+    fn sources(&mut self) {
+        let sources = markdown::sources(&std::mem::take(&mut self.citations));
+        self.text.push_str(&sources);
+    }
+
+    /// Appends the handle of the conversation.
+    fn continued(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            self.text.push_str(&request::continuation(&handle));
+        }
+    }
+
+    /// Writes the result.
+    fn result(&mut self, is_error: bool, out: &mut Vec<u8>) {
+        self.begin(out);
+        let to = ValueWriter::new(out, Escape::JsonAndSeparators);
+        let text = match self.text.trim_matches(['\n', '\r']) {
+            text if text.trim().is_empty() => EMPTY,
+            text => text,
+        };
+        object(to, |message| {
+            message.str("jsonrpc", "2.0").raw("id", &self.id);
+            // Texts and raw values always write.
+            let _ = message.object("result", |result| {
+                if self.era == Era::Stateless {
+                    result.str("resultType", "complete");
+                }
+                let text = TextContent::new(text);
+                let text = std::iter::once(Content::Text(text));
+                let parts = text.chain(self.parts.iter().cloned());
+                result.array("content", parts, |part, to| {
+                    part.write_to(to);
+                    Ok(())
+                })?;
+                if is_error {
+                    result.bool("isError", true);
+                }
+                Ok(())
+            });
+        });
+        out.extend_from_slice(b"\n\n");
+    }
+}
+
+impl crate::protocol::Session for Session {
+    type Output = Content;
+    type Ending = std::convert::Infallible;
+
+    fn set_stored(&mut self) {
+        self.is_stored = true;
+    }
+
+    /// Writes an event with an id first, so that a client can resume a stream that breaks before the next one.
+    fn open(&mut self, out: &mut Vec<u8>) {
+        if !self.is_stored {
+            return;
+        }
+        let position = Position::new(&self.reply, &self.id);
+        if self.head.is_empty() && !self.is_primed {
+            // Clients of these versions need not read events without data. The id is for the failure of a reply that
+            // is lost.
+            position.write_comment(out);
+            return;
+        }
+        self.events = Some(position);
+        match self.head.is_empty() {
+            true => {
+                self.begin(out);
+                out.extend_from_slice(b"\n\n");
+            }
+            false => self.write_progress(out),
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.push(text, out)
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match part {
+            Part::Reasoning(text) => {
+                if self.is_due(text.len()) {
+                    self.show(THINKING, out);
+                }
+            }
+            Part::Status(status) => self.status(status, out),
+            Part::ToolRun(run) => self.status(&run.to_status(), out),
+            Part::Cite(citation) => {
+                let size = citation.title.len()
+                    + [&citation.url, &citation.excerpt]
+                        .into_iter()
+                        .flatten()
+                        .map(String::len)
+                        .sum::<usize>();
+                self.room.take(size + 64)?;
+                self.citations.push(citation.clone());
+            }
+            Part::Table(table) => self.push(&table.to_markdown(), out)?,
+            Part::Chart(chart) => self.push(&chart.to_markdown(), out)?,
+            Part::Error(notice) => self.push(&notice.to_markdown(), out)?,
+            Part::Cut(cut) => self.push(&cut.to_notice().to_markdown(), out)?,
+            Part::Usage(_) => {}
+            Part::Confirm(question) => self.confirm(question, out)?,
+            Part::Calls(_) => {
+                let reason = "a call: the tools of the caller are unknown";
+                return Err(SendError::Unsupported(reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn output(&mut self, output: &Content, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match output {
+            Content::Text(text) => self.push(&text.text, out),
+            Content::Other(_) => Err(SendError::Invalid(
+                "content of a type that clients do not know".to_owned(),
+            )),
+            part => {
+                self.room.take(part.to_raw().as_bytes().len())?;
+                self.parts.push(part.clone());
+                Ok(())
+            }
+        }
+    }
+
+    fn ending(&mut self, ending: &Self::Ending, _: &mut Vec<u8>) -> Result<(), SendError> {
+        match *ending {}
+    }
+
+    /// Writes progress, or a comment for a client without a token: that resets no clock of a client, and keeps the
+    /// connection.
+    fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
+        match (self.head.is_empty(), self.is_stored) {
+            (false, _) => self.write_progress(out),
+            (true, false) => out.extend_from_slice(framing.keep_alive()),
+            // The readers of a stored reply write their own.
+            (true, true) => {}
+        }
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        match std::mem::replace(&mut self.asked, Asked::Nothing) {
+            Asked::Result(result) => {
+                let (id, result) = (self.id.clone(), *result);
+                self.event(&Event::Result(Answer { id, result }), out);
+            }
+            Asked::Stream if self.dialog.as_ref().is_some_and(|it| it.is_open()) => {
+                self.text.push_str(UNANSWERED);
+                self.result(true, out);
+            }
+            _ => {
+                self.sources();
+                self.continued();
+                self.result(false, out);
+            }
+        }
+    }
+
+    fn reply_id(&self) -> Option<&str> {
+        Some(&self.reply)
+    }
+
+    /// Writes a result that failed: the text so far, and then the message. No client repeats the call then, and all show
+    /// the text to their models.
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        self.text.push_str("\n\n");
+        self.text.push_str(failure.message);
+        self.result(true, out);
+    }
+}
+
+/// Without the text.
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session")
+            .field("progress", &self.progress)
+            .field("text", &self.text.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,105 @@
+//! Conversations that calls continue by a handle.
+
+use std::sync::Arc;
+
+use super::CallRequest;
+use super::endpoint::random;
+use super::event::Event;
+use super::request::continuation;
+use crate::conversations::{ChainError, Recorder, Recording, UserConversations};
+use crate::json::Json;
+use crate::protocol::FrameEvent as _;
+
+/// What a handle begins with.
+const PREFIX: &str = "conv_";
+
+/// The digits that stand for the conversation, and those for the turn.
+const DIGITS: usize = 16;
+
+/// Returns the part of a handle that all turns of its conversation have in common.
+pub(super) fn root(handle: &str) -> Option<&str> {
+    let digits = handle.strip_prefix(PREFIX)?;
+    let is_handle = digits.len() == 2 * DIGITS && digits.bytes().all(|it| it.is_ascii_hexdigit());
+    handle.get(..PREFIX.len() + DIGITS).filter(|_| is_handle)
+}
+
+/// Returns the id of the record of a turn: a handle of one tool is unknown to the others.
+fn id(tool: &str, handle: &str) -> String {
+    format!("{tool} {handle}")
+}
+
+/// Adds the turns of the conversation to a call, and the handle with which its answer can be continued. Returns the
+/// recording.
+pub(super) async fn resume(
+    call: &mut CallRequest,
+    conversations: UserConversations,
+) -> Result<Option<Recording>, ChainError> {
+    let tool = call.params.name.clone();
+    let previous = call.handle();
+    if let Some(previous) = &previous {
+        root(previous).ok_or(ChainError::Unknown)?;
+        let chain = conversations.chain(&id(&tool, previous)).await?;
+        let turns = chain.turns.iter().map(|turn| {
+            let text = |name| Some(turn.get(name)?.string()?.into_owned());
+            let question = text("question").unwrap_or_default();
+            (question, text("answer").unwrap_or_default())
+        });
+        call.found.turns = turns.collect();
+        call.found.chain = chain;
+    }
+    let question = call.question().unwrap_or_default();
+    let new = Json::object(|turn| {
+        turn.str("question", &question);
+    });
+    let (Some(random), true) = (random(), conversations.takes(&new)) else {
+        return Ok(None);
+    };
+    let (first, turn) = random.split_at(DIGITS);
+    let handle: Arc<str> = match previous.as_deref().and_then(root) {
+        Some(root) => format!("{root}{turn}").into(),
+        None => format!("{PREFIX}{first}{turn}").into(),
+    };
+    call.found.handle = Some(Arc::clone(&handle));
+    let recorder = CallRecorder {
+        id: id(&tool, &handle),
+        continuation: continuation(&handle),
+        question,
+    };
+    Ok(Some(Recording::new(
+        conversations,
+        &call.found.chain,
+        recorder,
+    )))
+}
+
+/// Makes the record of a turn: an object with `question` and `answer`.
+struct CallRecorder {
+    id: String,
+    /// The sentence of the answer that is not the agent's.
+    continuation: String,
+    question: String,
+}
+
+impl Recorder for CallRecorder {
+    fn push(&mut self, bytes: &[u8]) -> Option<(String, Json)> {
+        let lines = bytes.split(|byte| *byte == b'\n');
+        let mut data = lines.filter_map(|line| line.strip_prefix(b"data: "));
+        let result = data.find_map(|data| {
+            // Progress has no text that would have to be parsed.
+            let data = std::str::from_utf8(data).ok()?;
+            match Event::read(data).ok()?? {
+                Event::Result(answer) => Some(answer.result),
+                _ => None,
+            }
+        })?;
+        if result.is_error || !result.input_requests.is_empty() {
+            return None;
+        }
+        let answer = result.text().replace(self.continuation.trim(), "");
+        let answer = answer.trim();
+        let record = Json::object(|turn| {
+            turn.str("question", &self.question).str("answer", answer);
+        });
+        Some((self.id.clone(), record))
+    }
+}
