@@ -35,7 +35,7 @@
 //! | [`mod@check`] | the conformance kit: checks an endpoint over HTTP, a router in process, or a recorded stream |
 //! | [`Toolkit`], [`kit()`], [`kits`] | what a protocol brings for all of this; its value; those of every protocol |
 //! | [`Signer`], [`Keys`] | requests that are signed with keys made for tests |
-//! | `check_reply_store` | the rules of a store of replies (feature `resumable`) |
+//! | [`check_conversation_store`], `check_reply_store` | the rules of stores of conversations, and of replies (feature `resumable`) |
 //!
 //! Each protocol has a feature of the same name as in [`copilot_wire`]. Nothing here is meant for production.
 
@@ -54,6 +54,8 @@ mod front_end;
 pub mod github;
 mod harness;
 mod kit;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
 mod node;
@@ -63,13 +65,12 @@ pub mod openai;
 pub mod openbb;
 mod protocols;
 mod reader;
-#[cfg(feature = "resumable")]
-mod reply_store;
 #[cfg(feature = "responses")]
 pub mod responses;
 mod script;
 mod setup;
 mod signer;
+mod stores;
 mod transcript;
 #[cfg(feature = "ui_stream")]
 pub mod ui_stream;
@@ -84,9 +85,10 @@ pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;
 pub use protocols::{Visit, kits};
 pub use reader::{EventReader, Summary};
-#[cfg(feature = "resumable")]
-pub use reply_store::{check_dead_server, check_reply_store};
 pub use script::{RecordedRequest, Script, Step};
 pub use setup::{Find, Setup};
 pub use signer::{Keys, Signer};
+pub use stores::{check_conversation_store, check_user_limit};
+#[cfg(feature = "resumable")]
+pub use stores::{check_dead_server, check_reply_store};
 pub use transcript::Transcript;

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::ops::Range;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::BoxError;
+use super::{Pause, all, before, random_key, rule, same};
+use crate::BoxError;
 use copilot_wire::protocol::Framing;
 use copilot_wire::replies::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
@@ -83,63 +84,6 @@ where
     rule("the log of a dead server ends", pair.dies(kill), limit).await
 }
 
-/// Runs one check, up to the time limit.
-async fn rule(
-    name: &str,
-    check: impl Future<Output = Result<(), BoxError>>,
-    limit: impl Future<Output = ()>,
-) -> Result<(), BoxError> {
-    let ended = before(check, limit).await;
-    let ended = ended.unwrap_or_else(|| Err("no answer within 30 seconds".into()));
-    ended.map_err(|error| format!("{name}: {error}").into())
-}
-
-/// Returns what `work` returns, or `None` if `limit` is over before.
-async fn before<T>(work: impl Future<Output = T>, limit: impl Future<Output = ()>) -> Option<T> {
-    // Without a runtime: stores are checked on whichever one they need.
-    let (mut work, mut limit) = (pin!(work), pin!(limit));
-    poll_fn(|cx| match work.as_mut().poll(cx) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
-    })
-    .await
-}
-
-/// Runs all futures at a time.
-async fn all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
-    enum Slot<F, T> {
-        Runs(F),
-        Done(T),
-    }
-    let mut slots: Vec<Slot<Pin<Box<_>>, T>> = futures.map(|f| Slot::Runs(Box::pin(f))).collect();
-    poll_fn(|cx| {
-        for slot in &mut slots {
-            if let Slot::Runs(future) = slot {
-                if let Poll::Ready(done) = future.as_mut().poll(cx) {
-                    *slot = Slot::Done(done);
-                }
-            }
-        }
-        match slots.iter().all(|slot| matches!(slot, Slot::Done(_))) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        }
-    })
-    .await;
-    let done = slots.into_iter().filter_map(|slot| match slot {
-        Slot::Done(done) => Some(done),
-        Slot::Runs(_) => None,
-    });
-    done.collect()
-}
-
-fn same<T: PartialEq + fmt::Debug>(what: &str, got: &T, wanted: &T) -> Result<(), BoxError> {
-    match got == wanted {
-        true => Ok(()),
-        false => Err(format!("{what} is {got:?} in place of {wanted:?}").into()),
-    }
-}
-
 /// Checks that a call failed in one way.
 fn fails<T: fmt::Debug>(
     what: &str,
@@ -152,14 +96,8 @@ fn fails<T: fmt::Debug>(
     }
 }
 
-fn random_key() -> Result<[u8; 32], BoxError> {
-    let mut bytes = [0; 32];
-    getrandom::fill(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn id() -> Result<ReplyId, BoxError> {
-    random_key().map(ReplyId::from_bytes)
+fn id() -> ReplyId {
+    ReplyId::from_bytes(random_key())
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -176,9 +114,6 @@ fn events(numbers: Range<u64>) -> Bytes {
 
 /// The number of the first event of a piece that is larger than a page.
 const LARGE: u64 = 1000;
-
-/// A wait by the clock of the stores.
-type Pause<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 struct Pair<'a> {
     one: &'a dyn ReplyStore,
@@ -202,7 +137,7 @@ fn gone(error: &StoreError) -> bool {
 impl Pair<'_> {
     /// Creates a log with `count` events, appended by seven.
     async fn log(&self, count: u64) -> Result<ReplyId, BoxError> {
-        let id = id()?;
+        let id = id();
         self.one.create(&id, &meta()).await?;
         // Pieces of several events, so that reads also begin within a piece.
         let mut first = 0;
@@ -418,12 +353,12 @@ impl Pair<'_> {
     }
 
     async fn latest(&self) -> Result<(), BoxError> {
-        let conversation = ConversationKey::from_bytes(random_key()?);
+        let conversation = ConversationKey::from_bytes(random_key());
         let none = self.other.latest(&conversation).await?;
         same("the latest reply of an unknown conversation", &none, &None)?;
         // Twice: the later reply replaces the earlier one.
         for _ in 0..2 {
-            let id = id()?;
+            let id = id();
             let meta = meta().conversation(conversation);
             self.one.create(&id, &meta).await?;
             let latest = self.other.latest(&conversation).await?;
@@ -478,7 +413,7 @@ impl Pair<'_> {
     }
 
     async fn unknown(&self) -> Result<(), BoxError> {
-        let id = id()?;
+        let id = id();
         fails("`append`", put(self.one, &id, 0..1).await, gone)?;
         fails("`seal`", self.one.seal(&id, ReplyEnd::Done).await, gone)?;
         fails("`read`", self.one.read(&id, 0).await, gone)?;
@@ -491,7 +426,7 @@ impl Pair<'_> {
     }
 
     async fn expires(&self) -> Result<(), BoxError> {
-        let (id, conversation) = (id()?, ConversationKey::from_bytes(random_key()?));
+        let (id, conversation) = (id(), ConversationKey::from_bytes(random_key()));
         let meta = ReplyMeta::new(MINUTE, Duration::from_secs(2)).conversation(conversation);
         self.one.create(&id, &meta).await?;
         put(self.one, &id, 0..1).await?;
@@ -511,7 +446,7 @@ impl Pair<'_> {
     }
 
     async fn outlived(&self) -> Result<(), BoxError> {
-        let id = id()?;
+        let id = id();
         let meta = ReplyMeta::new(Duration::from_secs(2), MINUTE);
         self.one.create(&id, &meta).await?;
         put(self.one, &id, 0..1).await?;
