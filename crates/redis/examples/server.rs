@@ -1,4 +1,4 @@
-//! A server whose replies outlive it: `cargo run --example server -- redis://127.0.0.1/ 127.0.0.1:7777`.
+//! A server whose replies and conversations outlive it: `cargo run --example server -- redis://127.0.0.1/ 127.0.0.1:7777`.
 //!
 //! Start two of them with one Redis, and a proxy in front. Serves pages with `useChat` at `/api/chat`, and the
 //! model `counter` for clients of OpenAI at `/v1`. A third argument is `join`, for clients that cannot ask for a
@@ -11,6 +11,7 @@ use std::io;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
+use copilot_wire::conversations::Conversations;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol, Refusal, User};
 use copilot_wire::replies::Replies;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait, openai, responses, ui_stream};
@@ -27,13 +28,17 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The time that clients have after that to read how their turns ended.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Counts: `count 300 10` makes 300 words, one every 10 milliseconds.
+/// Counts: `count 300 10` makes 300 words, one every 10 milliseconds, and `history` says how many messages there are.
 struct Counter;
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Counter {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let prompt = request.prompt().unwrap_or_default();
+        if prompt == "history" {
+            let count = request.history().count();
+            return Ok(reply.text(format!("{count} messages")).await?);
+        }
         let numbers: Vec<u64> = prompt
             .split_whitespace()
             .filter_map(|it| it.parse().ok())
@@ -75,20 +80,22 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:7777".to_owned());
-    let replies = match url.as_str() {
+    let stores = match url.as_str() {
         "none" => None,
         url => {
             let store = RedisReplyStore::connect(url).await?;
+            let conversations = Conversations::per_user(store.conversations());
             // One user may have all of them, for tests and measurements.
             let replies = Replies::per_user(store, tokio::spawn).runs_per_user(1000);
-            Some(match arguments.next().as_deref() {
+            let replies = match arguments.next().as_deref() {
                 None | Some("") => replies,
                 Some("join") => replies.join(true),
                 Some(seconds) => {
                     let time = Duration::from_secs(seconds.parse()?);
                     replies.keep(time).abandoned(time)
                 }
-            })
+            };
+            Some((replies, conversations))
         }
     };
     let mut router = Router::new()
@@ -96,8 +103,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(openai::Model::new("counter"), Counter)?
         .mount(responses::Model::new("counter"), Counter)?
         .mount(ui_stream::Mount::new(), Counter)?;
-    if let Some(replies) = replies {
-        router = router.resumable(replies);
+    if let Some((replies, conversations)) = stores {
+        router = router.resumable(replies).conversations(conversations);
     }
     let listener = TcpListener::bind(address).await?;
     greet(listener.local_addr()?);

@@ -1,16 +1,22 @@
-//! The connection that all commands of a store share.
+//! The connection that all commands share: to one server, to the master that Sentinels name, or to a cluster.
 
-use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use copilot_wire::replies::StoreError;
-use redis::aio::MultiplexedConnection;
-use redis::io::tcp::TcpSettings;
+use futures_util::future::{select_ok, try_join_all};
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::cluster::ClusterClient;
+use redis::cluster_async::ClusterConnection;
+use redis::sentinel::Sentinel;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ErrorKind, IntoConnectionInfo, Pipeline, RedisError,
-    ScriptInvocation, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionInfo, Pipeline, RedisError, RedisFuture, Value,
 };
-use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use crate::fault::Fault;
+use crate::scripts::Call;
+use crate::url::{self, Target};
 
 /// The time that Redis is given to answer a command, or to accept a connection.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(2);
@@ -18,16 +24,26 @@ pub(crate) const TIMEOUT: Duration = Duration::from_secs(2);
 const LAST_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time for which a failed attempt to connect stands for all that wait for it.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
+/// The time without an answer of any server of a cluster after which its servers are looked for anew.
+const SILENCE: Duration = Duration::from_secs(5);
 
 /// One connection, which many tasks use at a time, and which is opened anew after a failure.
 pub(crate) struct Connection {
-    client: Client,
-    state: Mutex<State>,
+    target: Target,
+    state: tokio::sync::Mutex<State>,
+    /// The servers that were connected last: one, or all of a cluster.
+    servers: Mutex<Vec<ConnectionInfo>>,
+    is_cluster: AtomicBool,
+    /// The number of subscriptions so far: each is at another server of a cluster.
+    subscriptions: AtomicUsize,
+    created: Instant,
+    /// The milliseconds between the creation and the last answer of a cluster.
+    answered: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
-    open: Option<MultiplexedConnection>,
+    open: Option<Link>,
     /// Counts connections, so that a late failure of an old one does not close its successor.
     number: u64,
     failed: Option<(Instant, Fault)>,
@@ -35,38 +51,156 @@ struct State {
     is_lost: bool,
 }
 
+/// An open connection.
+#[derive(Clone)]
+pub(crate) enum Link {
+    One(MultiplexedConnection),
+    Cluster(ClusterConnection),
+}
+
+impl ConnectionLike for Link {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Self::One(link) => link.req_packed_command(cmd),
+            Self::Cluster(link) => link.req_packed_command(cmd),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        cmd: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Self::One(link) => link.req_packed_commands(cmd, offset, count),
+            Self::Cluster(link) => link.req_packed_commands(cmd, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        match self {
+            Self::One(link) => link.get_db(),
+            Self::Cluster(link) => link.get_db(),
+        }
+    }
+}
+
 impl Connection {
     /// Creates a connection, which is opened by its first command.
-    pub(crate) fn new(client: Client) -> Self {
-        let state = Mutex::default();
-        Self { client, state }
+    pub(crate) fn new(target: Target) -> Self {
+        Self {
+            target,
+            state: tokio::sync::Mutex::default(),
+            servers: Mutex::default(),
+            is_cluster: AtomicBool::new(false),
+            subscriptions: AtomicUsize::new(0),
+            created: Instant::now(),
+            answered: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns `true` if the servers are known to be a cluster.
+    pub(crate) fn is_cluster(&self) -> bool {
+        self.is_cluster.load(Ordering::Relaxed)
     }
 
     /// Runs a script.
-    pub(crate) async fn script(&self, script: &ScriptInvocation<'_>) -> Result<Value, Fault> {
-        let (mut connection, number) = self.open().await?;
-        let answer = script.invoke_async(&mut connection).await;
+    pub(crate) async fn script(&self, call: &Call<'_>) -> Result<Value, Fault> {
+        let answer = self.command(&call.by_digest()).await;
+        match answer {
+            // Its text, to the one server that lacks it: loading it would need every server of a cluster.
+            Err(fault) if fault.is_unknown_script() => self.command(&call.by_text()).await,
+            answer => answer,
+        }
+    }
+
+    /// Sends a command.
+    pub(crate) async fn command(&self, command: &Cmd) -> Result<Value, Fault> {
+        let (mut link, number) = self.open().await?;
+        let answer = command.query_async(&mut link).await;
         self.check(number, answer).await
     }
 
     /// Sends several commands at once, and returns the answer to each, or the first failure.
-    pub(crate) async fn pipeline(&self, pipeline: &Pipeline) -> Result<Vec<Value>, Fault> {
-        let (mut connection, number) = self.open().await?;
-        let answer = pipeline.query_async(&mut connection).await;
+    pub(crate) async fn all<const N: usize>(
+        &self,
+        commands: [Cmd; N],
+    ) -> Result<[Value; N], Fault> {
+        let answers = self.each(commands.to_vec()).await?;
+        answers.try_into().map_err(|_| Fault::unexpected())
+    }
+
+    /// As [`all`](Self::all), for any number of commands.
+    pub(crate) async fn each(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Fault> {
+        let (mut link, number) = self.open().await?;
+        let answer = match &link {
+            Link::One(_) => {
+                let mut pipeline = Pipeline::with_capacity(commands.len());
+                for command in commands {
+                    pipeline.add_command(command);
+                }
+                pipeline.query_async(&mut link).await
+            }
+            // Each on its own: the client sends a pipeline to one server only, and where a slot moves it is
+            // only the first command of a pipeline that follows.
+            Link::Cluster(_) => {
+                let links = commands.into_iter().map(|command| (command, link.clone()));
+                try_join_all(
+                    links.map(async |(command, mut link)| command.query_async(&mut link).await),
+                )
+                .await
+            }
+        };
         self.check(number, answer).await
+    }
+
+    /// Returns a server to subscribe at.
+    pub(crate) async fn subscriber(&self) -> Result<Client, Fault> {
+        if self.target.master.is_some() {
+            return timeout(TIMEOUT, self.master())
+                .await
+                .map_err(|_| Fault::passing("timeout"))?;
+        }
+        let (link, number) = self.open().await?;
+        if let Link::Cluster(mut link) = link {
+            // Servers come and go.
+            let like = self.like()?;
+            let servers = self
+                .check(number, slots().query_async(&mut link).await)
+                .await;
+            self.learn(addresses(servers?, &like));
+        }
+        let turn = self.subscriptions.fetch_add(1, Ordering::Relaxed);
+        let servers = lock(&self.servers);
+        let server = servers.iter().cycle().nth(turn % servers.len().max(1));
+        let server = server.cloned().ok_or_else(Fault::unexpected)?;
+        Client::open(server).map_err(|error| Fault::new(&error))
     }
 
     /// Sends a command over a connection of its own, where no runtime is left. Failures are ignored.
     pub(crate) fn send_blocking(&self, command: &Cmd) {
-        let Ok(mut connection) = self.client.get_connection_with_timeout(LAST_TIMEOUT) else {
-            return;
-        };
-        let _ = connection.set_read_timeout(Some(LAST_TIMEOUT));
-        let _ = connection.set_write_timeout(Some(LAST_TIMEOUT));
-        let _ = command.exec(&mut connection);
+        let mut server = lock(&self.servers).first().cloned();
+        // In a cluster the first server knows which one it is.
+        for _ in 0..2 {
+            let Some(to) = server.take() else { return };
+            if let Err(error) = send_blocking(&to, command) {
+                let node = error.redirect_node();
+                let node = node.and_then(|(node, _)| node.rsplit_once(':'));
+                server = node.and_then(|(host, port)| Some(url::at(&to, host, port.parse().ok()?)));
+            }
+        }
     }
 
-    async fn open(&self) -> Result<(MultiplexedConnection, u64), Fault> {
+    /// Opens the connection. Succeeds, too, if that fails for a reason that passes by itself.
+    pub(crate) async fn try_open(&self) -> Result<(), Fault> {
+        match self.open().await {
+            Err(fault) if fault.is_lasting => Err(fault),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) async fn open(&self) -> Result<(Link, u64), Fault> {
         let mut state = self.state.lock().await;
         if let Some(open) = &state.open {
             return Ok((open.clone(), state.number));
@@ -76,12 +210,14 @@ impl Connection {
         {
             return Err(fault.clone());
         }
-        match connect(&self.client).await {
+        let opened = timeout(TIMEOUT, self.connect()).await;
+        match opened.unwrap_or_else(|_| Err(Fault::passing("timeout"))) {
             Ok(open) => {
                 state.number += 1;
                 state.failed = None;
                 state.open = Some(open.clone());
                 state.report(None);
+                self.note_answer();
                 Ok((open, state.number))
             }
             Err(fault) => {
@@ -92,24 +228,113 @@ impl Connection {
         }
     }
 
-    /// Closes the connection after a failure of it. A connection that answers too late is closed as well:
-    /// nothing else tells it from one whose other end is gone.
-    async fn check<T>(&self, number: u64, answer: Result<T, RedisError>) -> Result<T, Fault> {
-        let error = match answer {
-            Ok(answer) => return Ok(answer),
-            Err(error) => error,
+    async fn connect(&self) -> Result<Link, Fault> {
+        if self.target.master.is_some() {
+            let master = self.master().await?;
+            let (link, _) = greet(master.get_connection_info().clone()).await?;
+            self.learn(vec![master.get_connection_info().clone()]);
+            return Ok(Link::One(link));
+        }
+        if !self.is_cluster() {
+            let hosts = self.target.hosts.iter().cloned();
+            let greeted = select_ok(hosts.map(|host| Box::pin(greet_as(host)))).await;
+            let ((host, mut link, mode), _) = greeted?;
+            match mode {
+                Mode::Cluster => {
+                    let servers = slots().query_async(&mut link).await;
+                    let servers = servers.map_err(|error| Fault::new(&error))?;
+                    self.learn(addresses(servers, &host));
+                    self.is_cluster.store(true, Ordering::Relaxed);
+                }
+                Mode::Sentinel => {
+                    let text = "this is a Sentinel: the URL is redis+sentinel://HOST/NAME";
+                    return Err(Fault::lasting(text));
+                }
+                Mode::One if self.target.hosts.len() > 1 => {
+                    return Err(Fault::lasting("several servers that are no cluster"));
+                }
+                Mode::One => {
+                    self.learn(vec![host]);
+                    return Ok(Link::One(link));
+                }
+            }
+        }
+        // Those of the URL, too: names may lead to other addresses by now.
+        let mut servers = lock(&self.servers).clone();
+        servers.extend(self.target.hosts.iter().cloned());
+        let client = ClusterClient::builder(servers)
+            .connection_timeout(TIMEOUT / 2)
+            .response_timeout(TIMEOUT)
+            .tcp_settings(self.like()?.tcp_settings().clone())
+            .build()
+            .map_err(|error| Fault::new(&error))?;
+        let opened = client.get_async_connection().await;
+        opened
+            .map(Link::Cluster)
+            .map_err(|error| Fault::new(&error))
+    }
+
+    /// Asks the Sentinels for the master.
+    async fn master(&self) -> Result<Client, Fault> {
+        let fault = |error| Fault::new(&error);
+        let Some(master) = &self.target.master else {
+            return Err(Fault::unexpected());
         };
-        let fault = Fault::new(&error);
+        let mut sentinels = Sentinel::build(self.target.hosts.clone()).map_err(fault)?;
+        let client = sentinels.async_master_for(&master.name, Some(&master.node));
+        client.await.map_err(fault)
+    }
+
+    /// Returns a server with the settings of all.
+    pub(crate) fn like(&self) -> Result<ConnectionInfo, Fault> {
+        self.target
+            .hosts
+            .first()
+            .cloned()
+            .ok_or_else(Fault::unexpected)
+    }
+
+    fn learn(&self, servers: Vec<ConnectionInfo>) {
+        if !servers.is_empty() {
+            *lock(&self.servers) = servers;
+        }
+    }
+
+    fn note_answer(&self) {
+        let now = u64::try_from(self.created.elapsed().as_millis());
+        self.answered
+            .store(now.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Returns `true` if no server of a cluster has answered for a while.
+    fn is_silent(&self) -> bool {
+        let answered = Duration::from_millis(self.answered.load(Ordering::Relaxed));
+        self.created.elapsed() > answered + SILENCE
+    }
+
+    /// Closes the connection after a failure of it. A connection that answers too late is closed as well:
+    /// nothing else tells it from one whose other end is gone. That to a cluster reconnects to single servers itself.
+    pub(crate) async fn note<T>(&self, number: u64, answer: &Result<T, RedisError>) {
+        let Err(error) = answer else {
+            return self.note_answer();
+        };
         // A server that has become a replica: the address may lead to its successor by now.
         let is_replica = error.code() == Some("READONLY");
-        if error.is_io_error() || error.is_unrecoverable_error() || is_replica {
+        let is_broken = error.is_io_error() || error.is_unrecoverable_error() || is_replica;
+        if !is_broken {
+            self.note_answer();
+        } else if !self.is_cluster() || self.is_silent() {
             let mut state = self.state.lock().await;
             if state.number == number {
                 state.open = None;
-                state.report(Some(&fault));
+                state.report(Some(&Fault::new(error)));
             }
         }
-        Err(fault)
+    }
+
+    async fn check<T>(&self, number: u64, answer: Result<T, RedisError>) -> Result<T, Fault> {
+        self.note(number, &answer).await;
+        answer.map_err(|error| Fault::new(&error))
     }
 }
 
@@ -130,8 +355,28 @@ impl State {
     }
 }
 
-/// Opens a connection, unless it leads to a server of a kind that is not supported.
-async fn connect(client: &Client) -> Result<MultiplexedConnection, Fault> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn send_blocking(to: &ConnectionInfo, command: &Cmd) -> Result<(), RedisError> {
+    let client = Client::open(to.clone())?;
+    let mut connection = client.get_connection_with_timeout(LAST_TIMEOUT)?;
+    connection.set_read_timeout(Some(LAST_TIMEOUT))?;
+    connection.set_write_timeout(Some(LAST_TIMEOUT))?;
+    command.exec(&mut connection)
+}
+
+/// What a server is.
+enum Mode {
+    One,
+    Cluster,
+    Sentinel,
+}
+
+/// Connects to a server, and asks what it is.
+async fn greet(server: ConnectionInfo) -> Result<(MultiplexedConnection, Mode), Fault> {
+    let client = Client::open(server).map_err(|error| Fault::new(&error))?;
     let config = AsyncConnectionConfig::new()
         .set_connection_timeout(Some(TIMEOUT))
         .set_response_timeout(Some(TIMEOUT));
@@ -140,140 +385,76 @@ async fn connect(client: &Client) -> Result<MultiplexedConnection, Fault> {
     // Every user may send it, and it changes nothing. What does not know it is not a cluster.
     let hello = redis::cmd("HELLO").query_async(&mut connection).await;
     match hello.map_err(|error| (Fault::new(&error), error)) {
-        Ok(hello) => mode(hello).map(|()| connection),
+        Ok(hello) => Ok((connection, mode(hello))),
         Err((fault, error)) if fault.is_lasting || error.is_io_error() => Err(fault),
-        Err(_) => Ok(connection),
+        Err(_) => Ok((connection, Mode::One)),
     }
 }
 
-/// Refuses the mode of a server that is not one for itself, from its answer to HELLO: names and values in turns.
-fn mode(hello: Value) -> Result<(), Fault> {
+async fn greet_as(
+    server: ConnectionInfo,
+) -> Result<(ConnectionInfo, MultiplexedConnection, Mode), Fault> {
+    let (connection, mode) = greet(server.clone()).await?;
+    Ok((server, connection, mode))
+}
+
+/// Returns what a server is, from its answer to HELLO: names and values in turns.
+fn mode(hello: Value) -> Mode {
     let Value::Array(hello) = hello else {
-        return Ok(());
+        return Mode::One;
     };
-    let text = |value: &Value| redis::from_redis_value_ref::<String>(value).ok();
     let at = hello
         .iter()
         .position(|it| text(it).as_deref() == Some("mode"));
-    let mode = at.and_then(|at| text(hello.get(at + 1)?));
-    let unsupported = |what| Err(Fault::lasting(what));
-    match mode.as_deref() {
-        Some("cluster") => {
-            unsupported("Redis Cluster is not supported, only one server and its replicas")
-        }
-        Some("sentinel") => {
-            unsupported("Redis Sentinel is not supported: connect to the server itself")
-        }
-        _ => Ok(()),
+    match at.and_then(|at| text(hello.get(at + 1)?)).as_deref() {
+        Some("cluster") => Mode::Cluster,
+        Some("sentinel") => Mode::Sentinel,
+        _ => Mode::One,
     }
 }
 
-/// Parses the URL of a server.
-pub(crate) fn client(url: &str) -> Result<Client, StoreError> {
-    let scheme = url.split(':').next().unwrap_or_default();
-    for what in ["sentinel", "cluster"] {
-        if scheme.to_ascii_lowercase().contains(what) {
-            let message =
-                format!("a URL of a {what} is not supported, only redis:// and rediss://");
-            return Err(StoreError::Unavailable(message.into()));
-        }
-    }
-    #[cfg(not(feature = "tls"))]
-    if scheme.eq_ignore_ascii_case("rediss") {
-        return Err(StoreError::Unavailable(
-            "rediss:// needs the feature `tls`".into(),
-        ));
-    }
-    #[cfg(feature = "tls")]
-    if rustls::crypto::CryptoProvider::get_default().is_none() {
-        // Without a provider the first connection with TLS panics. Fails where another thread was faster.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    }
-    // Errors of the parser may show a part of the URL, which has the password.
-    let invalid = |_| StoreError::Unavailable("invalid Redis URL".into());
-    let settings = TcpSettings::default().set_nodelay(true);
-    let info = url
-        .into_connection_info()
-        .map_err(invalid)?
-        .set_tcp_settings(settings);
-    Client::open(info).map_err(invalid)
+fn text(value: &Value) -> Option<String> {
+    redis::from_redis_value_ref(value).ok()
 }
 
-/// The failure of a command. It contains neither the command nor the server's message, which may
-/// repeat the command.
-#[derive(Clone, Debug)]
-pub(crate) struct Fault {
-    text: String,
-    /// It lasts until somebody changes the URL, the user's rights or the server.
-    pub(crate) is_lasting: bool,
+/// Returns the command that lists the servers of a cluster.
+fn slots() -> Cmd {
+    let mut slots = redis::cmd("CLUSTER");
+    slots.arg("SLOTS");
+    slots
 }
 
-impl Fault {
-    pub(crate) fn new(error: &RedisError) -> Self {
-        // An error in a pipeline has the codes of its commands.
-        let errors = error.clone().into_server_errors();
-        let first = errors.as_deref().and_then(|errors| errors.first());
-        let code = first
-            .map(|(_, error)| error.code())
-            .or_else(|| error.code());
-        let message = error.to_string();
-        let has = |text| message.contains(text);
-        match code {
-            // The library has no other sign of these.
-            _ if has("refused to switch database") => Self::lasting("no such database"),
-            _ if has("invalid peer certificate") => Self::lasting("invalid certificate"),
-            Some(code @ ("WRONGPASS" | "NOAUTH" | "NOPERM")) => Self::lasting(code),
-            Some(code) => Self::passing(code),
-            None => match error.kind() {
-                ErrorKind::AuthenticationFailed => Self::lasting(error.category()),
-                ErrorKind::Parse => Self::lasting("not an answer of Redis"),
-                _ if error.is_timeout() => Self::passing("timeout"),
-                _ if error.is_io_error() => Self::passing("connection failed"),
-                _ => Self::passing(error.category()),
-            },
+/// Returns the servers that a cluster lists, masters first: ranges of slots, each with a master and replicas.
+fn addresses(slots: Value, like: &ConnectionInfo) -> Vec<ConnectionInfo> {
+    let items = |value| match value {
+        Value::Array(items) => items,
+        _ => Vec::new(),
+    };
+    let (mut masters, mut replicas) = (Vec::new(), Vec::new());
+    for range in items(slots) {
+        for (number, server) in items(range).into_iter().skip(2).enumerate() {
+            let server = items(server);
+            let host = server.first().and_then(text);
+            let port = server
+                .get(1)
+                .and_then(|port| redis::from_redis_value_ref(port).ok());
+            // A server that does not know its own name leaves it out.
+            if let (Some(host), Some(port)) = (host.filter(|host| !host.is_empty()), port) {
+                let list = if number == 0 {
+                    &mut masters
+                } else {
+                    &mut replicas
+                };
+                let server = url::at(like, &host, port);
+                if !list
+                    .iter()
+                    .any(|it: &ConnectionInfo| it.addr() == server.addr())
+                {
+                    list.push(server);
+                }
+            }
         }
     }
-
-    fn passing(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            is_lasting: false,
-        }
-    }
-
-    fn lasting(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            is_lasting: true,
-        }
-    }
-
-    /// Creates the fault of an answer of a form that this command does not have.
-    pub(crate) fn unexpected() -> Self {
-        Self::passing("unexpected answer")
-    }
-
-    /// Returns `true` if Redis understood the command and refused it for what its keys contain.
-    pub(crate) fn is_refused(&self) -> bool {
-        self.text == "ERR"
-    }
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "redis: {}", self.text)
-    }
-}
-
-impl std::error::Error for Fault {}
-
-impl From<Fault> for StoreError {
-    fn from(fault: Fault) -> Self {
-        match fault.text.as_str() {
-            "OOM" => Self::Full,
-            // The key has something that is no log.
-            "WRONGTYPE" => Self::Gone,
-            _ => Self::Unavailable(Box::new(fault)),
-        }
-    }
+    masters.append(&mut replicas);
+    masters
 }

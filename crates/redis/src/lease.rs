@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use redis::Value;
 
-use crate::connection::{Connection, Fault};
+use crate::connection::Connection;
+use crate::fault::Fault;
 use crate::names::Names;
 use crate::notifications::Notifications;
 
@@ -33,7 +34,7 @@ struct Lease<'a>(&'a Connection, &'a Names);
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         let mut give_up = redis::cmd("SET");
-        give_up.arg(self.1.lease()).arg(GIVEN_UP);
+        give_up.arg(self.1.lease(self.1.process())).arg(GIVEN_UP);
         give_up.arg("PX").arg(LEASE.as_millis() as u64);
         self.0.send_blocking(&give_up);
     }
@@ -46,26 +47,29 @@ pub(crate) async fn renew(
     names: &Names,
     notifications: &Notifications,
 ) -> Result<(), Fault> {
-    let (runs, turns) = notifications.to_search();
-    let mut commands = redis::pipe();
+    let (lease, milliseconds) = (names.lease(names.process()), LEASE.as_millis() as u64);
     // Unlike SET, this works while Redis is full.
-    let milliseconds = LEASE.as_millis() as u64;
-    commands.cmd("PEXPIRE").arg(names.lease()).arg(milliseconds);
-    for run in &runs {
-        commands.cmd("EXISTS").arg(names.cancelled(run));
+    let mut extend = redis::cmd("PEXPIRE");
+    extend.arg(&lease).arg(milliseconds);
+    if connection.command(&extend).await? != Value::Int(1) {
+        let mut create = redis::cmd("SET");
+        create.arg(&lease).arg("").arg("PX").arg(milliseconds);
+        connection.command(&create).await?;
     }
-    let answers = connection.pipeline(&commands).await?;
-    if answers.first() != Some(&Value::Int(1)) {
-        let mut create = redis::pipe();
-        let set = create.cmd("SET").arg(names.lease()).arg("");
-        set.arg("PX").arg(milliseconds);
-        connection.pipeline(&create).await?;
-    }
-    for (run, answer) in runs.iter().zip(answers.into_iter().skip(1)) {
-        if answer == Value::Int(1) {
-            notifications.cancel(run);
+    let (runs, turns) = notifications.to_search(connection.is_cluster());
+    let marks = runs.iter().map(|run| {
+        let mut mark = redis::cmd("EXISTS");
+        mark.arg(names.cancelled(run));
+        mark
+    });
+    // The lease is renewed whether or not the servers of the marks answer.
+    if let Ok(marks) = connection.each(marks.collect()).await {
+        for (run, mark) in runs.iter().zip(marks) {
+            if mark == Value::Int(1) {
+                notifications.cancel(run);
+            }
         }
+        notifications.searched(turns);
     }
-    notifications.searched(turns);
     Ok(())
 }

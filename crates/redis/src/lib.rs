@@ -1,4 +1,4 @@
-//! Replies of [`copilot_wire`] that outlive connections and servers, in Redis.
+//! Replies of [`copilot_wire`] that outlive connections and servers, and conversations, in Redis.
 //!
 //! [`RedisReplyStore`] keeps the log of each reply in a Redis stream. Any server that uses the same Redis
 //! can send what another one has written so far, follow it, and cancel it. A server that dies leaves no
@@ -9,13 +9,16 @@
 //! use copilot_wire_redis::RedisReplyStore;
 //!
 //! let store = RedisReplyStore::connect("redis://127.0.0.1/").prefix("chat:").await?;
-//! # drop(store);
+//! let conversations = store.conversations();
+//! # drop((store, conversations));
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! Needs Redis 6.2 or later, or what speaks like it, as one server and its replicas; not Redis Cluster, not Redis
-//! Sentinel. The server must not evict keys: `maxmemory-policy noeviction`.
+//! [`RedisConversationStore`] keeps the turns of conversations that clients continue by an id.
+//!
+//! Needs Redis 6.2 or later, or what speaks like it: one server, a cluster, or a master that Sentinels name, as
+//! [the URL](RedisReplyStore::connect) says. The servers must not evict keys: `maxmemory-policy noeviction`.
 //!
 //! # Cost
 //!
@@ -30,7 +33,11 @@
 //! | `tls` | URLs with `rediss://` |
 //! | `tracing` | a line when the connection is lost, and one when it is back, without a part of the URL |
 
+mod commands;
+mod connect;
 mod connection;
+mod conversations;
+mod fault;
 mod lease;
 mod log;
 mod names;
@@ -38,6 +45,10 @@ mod notifications;
 mod scripts;
 mod store;
 mod tail;
+mod url;
 mod writers;
 
-pub use store::{Connect, RedisReplyStore};
+pub use commands::RedisConnection;
+pub use connect::Connect;
+pub use conversations::RedisConversationStore;
+pub use store::RedisReplyStore;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use copilot_wire::replies::{Page, ReplyEnd};
 use redis::Value;
 
-use crate::connection::Fault;
+use crate::fault::Fault;
 use crate::scripts::END;
 
 /// The size at which a page is full.

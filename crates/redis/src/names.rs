@@ -1,6 +1,11 @@
 //! The names of keys and channels.
+//!
+//! The part of a name in braces says in which slot of a cluster a key is: all keys of a reply are in one, so that one
+//! script can use them.
 
 use copilot_wire::replies::{ConversationKey, ReplyId};
+
+use crate::fault::Fault;
 
 /// The names of the keys and channels of a store.
 #[derive(Debug)]
@@ -12,8 +17,12 @@ pub(crate) struct Names {
 
 impl Names {
     /// Creates the names for a new process.
-    pub(crate) fn new(prefix: String) -> Result<Self, getrandom::Error> {
-        let process = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
+    pub(crate) fn new(prefix: String) -> Result<Self, Fault> {
+        if prefix.contains(['{', '}']) {
+            return Err(Fault::lasting("a prefix cannot have braces"));
+        }
+        let random = || getrandom::u64().map_err(|_| Fault::passing("no random numbers"));
+        let process = u128::from(random()?) << 64 | u128::from(random()?);
         Ok(Self {
             prefix,
             process: format!("{process:032x}"),
@@ -24,33 +33,27 @@ impl Names {
         &self.process
     }
 
-    /// Returns the prefix of all logs.
-    pub(crate) fn logs(&self) -> String {
-        format!("{}reply:", self.prefix)
-    }
-
     /// Returns the key of a log, which is the name of its channel as well.
     pub(crate) fn log(&self, id: &ReplyId) -> String {
-        format!("{}reply:{id}", self.prefix)
+        format!("{}reply:{{{id}}}", self.prefix)
     }
 
     /// Returns the log whose channel this is.
     pub(crate) fn log_of_channel(&self, channel: &str) -> Option<ReplyId> {
-        parse(
-            channel
-                .strip_prefix(&*self.prefix)?
-                .strip_prefix("reply:")?,
-        )
+        let id = channel
+            .strip_prefix(&*self.prefix)?
+            .strip_prefix("reply:{")?;
+        parse(id.strip_suffix('}')?)
     }
 
     /// Returns the key of the mark of a cancelled reply.
     pub(crate) fn cancelled(&self, id: &ReplyId) -> String {
-        format!("{}cancelled:{id}", self.prefix)
+        format!("{}cancelled:{{{id}}}", self.prefix)
     }
 
     /// Returns the key of the mark that a log has readers.
     pub(crate) fn readers(&self, id: &ReplyId) -> String {
-        format!("{}readers:{id}", self.prefix)
+        format!("{}readers:{{{id}}}", self.prefix)
     }
 
     /// Returns the key of the latest reply of a conversation.
@@ -58,14 +61,15 @@ impl Names {
         format!("{}latest:{conversation}", self.prefix)
     }
 
-    /// Returns the prefix of all leases.
-    pub(crate) fn leases(&self) -> String {
-        format!("{}alive:", self.prefix)
+    /// Returns the key of the lease of a process.
+    pub(crate) fn lease(&self, process: &str) -> String {
+        format!("{}alive:{process}", self.prefix)
     }
 
-    /// Returns the key of the lease of this process.
-    pub(crate) fn lease(&self) -> String {
-        format!("{}alive:{}", self.prefix, self.process)
+    /// Returns the keys of what a user has said: the records, and the times at which they expire.
+    pub(crate) fn records(&self, user: &[u8; 16]) -> [String; 2] {
+        let user = u128::from_be_bytes(*user);
+        ["turns", "expiry"].map(|kind| format!("{}{kind}:{{{user:032x}}}", self.prefix))
     }
 
     /// Returns the prefix of the channels on which processes learn what others want of the replies they run.

@@ -3,6 +3,11 @@
 //! Messages get lost where a connection breaks. So nothing depends on them but how soon something is
 //! noticed: readers look once a second while they hear nothing, and cancelled replies are looked for when a new
 //! subscription is there, and with each renewal of the lease while there is none.
+//!
+//! In a cluster these are plain messages too, which every server passes on to all others, not those of a shard
+//! (`SPUBLISH`, from Redis 7.0 on): one subscription at any server is enough, and it neither ends when a slot moves nor
+//! when the master of a shard fails. What that costs grows with the number of servers, but only while somebody reads a
+//! reply elsewhere.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,11 +17,11 @@ use std::time::Duration;
 use copilot_wire::replies::ReplyId;
 use futures_util::StreamExt;
 use redis::aio::PubSubSink;
-use redis::{Client, Msg, RedisResult};
+use redis::{Msg, RedisResult};
 use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
-use crate::connection::TIMEOUT;
+use crate::connection::{Connection, TIMEOUT};
 use crate::log::Entry;
 use crate::names::{Names, parse};
 use crate::tail::Tail;
@@ -100,10 +105,13 @@ impl Notifications {
 
     /// Returns the replies of which a message may have been lost, and what to [record](Self::searched) once it is
     /// known which of them are cancelled.
-    pub(crate) fn to_search(&self) -> (Vec<ReplyId>, u64) {
+    ///
+    /// In a cluster one may be lost on its way between two servers at any time.
+    pub(crate) fn to_search(&self, is_cluster: bool) -> (Vec<ReplyId>, u64) {
         let turns = self.turns.load(Ordering::Acquire);
         let runs = self.runs();
-        let is_heard = turns % 2 == 1 && self.searched.load(Ordering::Acquire) == turns;
+        let is_heard =
+            !is_cluster && turns % 2 == 1 && self.searched.load(Ordering::Acquire) == turns;
         (if is_heard { Vec::new() } else { runs }, turns)
     }
 
@@ -144,14 +152,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Subscribes, and does so again when the connection breaks. Never returns.
 pub(crate) async fn run(
-    client: Client,
+    connection: &Connection,
     names: &Names,
     notifications: &Notifications,
     mut queue: mpsc::UnboundedReceiver<ReplyId>,
 ) {
     loop {
-        if let Ok(Ok(connection)) = timeout(TIMEOUT, client.get_async_pubsub()).await {
-            let (sink, messages) = connection.split();
+        let open = async {
+            let client = connection.subscriber().await.ok()?;
+            within(client.get_async_pubsub()).await
+        };
+        if let Some(subscription) = open.await {
+            let (sink, messages) = subscription.split();
             let mut subscription = Subscription {
                 names,
                 notifications,

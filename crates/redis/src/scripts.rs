@@ -1,30 +1,30 @@
-//! The scripts that Redis runs: each is atomic.
+//! The scripts that Redis runs: each is atomic, and names all keys that it uses, which are in one slot of a cluster.
 //!
 //! A log is a stream. Its first entry, `0-1`, has the facts about the reply: its process, the retention in
-//! milliseconds, and the key of the latest reply of its conversation, if there is one. Like all entries but the
+//! milliseconds, and the key of the latest reply of its conversation, if it is in one. Like all entries but the
 //! end it has one field, `d`: Redis stores the names of the fields once then. The entry with the events
 //! from number `first` on has the id `(first + 1)-count`; so ids ascend, the last id says how many events
 //! there are, and Redis itself refuses what was appended before. The end has the highest id that there is,
 //! after which Redis refuses every other entry.
 
-use redis::Script;
+use redis::{Cmd, ToRedisArgs};
 
 /// The id of the entry that has the end.
 pub(crate) const END: &str = "18446744073709551615-18446744073709551615";
 
-/// Creates a log.
+/// Creates a log, also if it was created before by the same process and has no event yet: its answer was lost then.
 ///
-/// Keys: the log, and the latest reply of the conversation if there is one. Arguments: process, lifetime,
-/// retention, the id of the reply. Returns `ok` or `exists`.
+/// Keys: the log. Arguments: process, lifetime, retention, the key of the latest reply of the conversation or nothing.
+/// Returns `ok` or `exists`.
 const CREATE: &str = "\
-local head = ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. (KEYS[2] or '')
+local head = ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. ARGV[4]
 local added = redis.pcall('XADD', KEYS[1], '0-1', 'd', head)
 if type(added) == 'table' and added.err then
-  if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
-  return added
+  if redis.call('EXISTS', KEYS[1]) == 0 then return added end
+  local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+  if last[1] ~= '0-1' or last[2][2] ~= head then return 'exists' end
 end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-if KEYS[2] then redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[2]) end
 return 'ok'";
 
 /// Appends events, whatever the log contains.
@@ -75,7 +75,8 @@ return 'ok'";
 /// rather than nothing for ever.
 ///
 /// Keys: the log, the mark of a cancelled reply, the mark of its readers. Arguments: the id and the word of the
-/// end, channel, the id of the reply. Returns the end, or `gone`.
+/// end, channel. Returns the end, or `gone`; behind a new end the retention and the key of the latest reply of the
+/// conversation, if it is in one.
 const SEAL: &str = "\
 local added = redis.pcall('XADD', KEYS[1], 'NOMKSTREAM', ARGV[1], 'end', ARGV[2])
 if not added then return 'gone' end
@@ -91,10 +92,15 @@ local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2][2]
 local retention, latest = string.match(head, '^%S+ (%d+) (.*)$')
 redis.call('PEXPIRE', KEYS[1], retention)
 redis.call('DEL', KEYS[2])
-if latest ~= '' and redis.call('GET', latest) == ARGV[4] then
-  redis.call('PEXPIRE', latest, retention)
-end
-return ARGV[2]";
+if latest == '' then return ARGV[2] end
+return ARGV[2] .. ' ' .. retention .. ' ' .. latest";
+
+/// Lets the latest reply of a conversation expire with its log, which has its end.
+///
+/// Keys: the latest reply of the conversation. Arguments: the id of the reply, retention.
+const RETAIN: &str = "\
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+return 'ok'";
 
 /// Marks a reply as cancelled, and notifies the process that runs it.
 ///
@@ -109,28 +115,154 @@ redis.call('PUBLISH', ARGV[3] .. string.match(head, '^%S+'), 'cancel ' .. ARGV[2
 redis.call('SET', KEYS[2], '', 'PX', math.max(redis.call('PTTL', KEYS[1]), 1))
 return 'ok'";
 
-/// Returns the reply that a conversation had last.
+/// Tells the process that writes a log that somebody reads it elsewhere.
 ///
-/// Keys: the latest reply of the conversation. Arguments: the prefix of all logs.
-const LATEST: &str = "\
-local id = redis.call('GET', KEYS[1])
-if id and redis.call('EXISTS', ARGV[1] .. id) == 1 then return id end
-return ''";
-
-/// Tells the process that writes a log that somebody reads it elsewhere, and finds out whether it still lives.
-///
-/// Keys: the log. Arguments: the prefix of all leases, what is in a lease that was given up, the prefix of the
-/// channels of processes, the id of the reply. Returns `alive`, `dead` if there is no lease, `ended` if it was given
-/// up, or `gone`.
+/// Keys: the log. Arguments: the prefix of the channels of processes, the id of the reply. Returns the process, or
+/// `gone`.
 const FOLLOW: &str = "\
 local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1]
 if not head then return 'gone' end
 local process = string.match(head[2][2], '^%S+')
-redis.call('PUBLISH', ARGV[3] .. process, 'read ' .. ARGV[4])
-local lease = redis.call('GET', ARGV[1] .. process)
-if not lease then return 'dead' end
-if lease == ARGV[2] then return 'ended' end
-return 'alive'";
+redis.call('PUBLISH', ARGV[1] .. process, 'read ' .. ARGV[2])
+return process";
+
+/// Stores a record, unless there is one of this name. What its user has, with it, is at most as large as the limit: the records that expire first make
+/// place for it, a thousand at a time.
+///
+/// Keys: the records of the user, the times at which they expire. Arguments: the record's name, the record, for how
+/// many milliseconds to keep it, the limit, the size of a record without its bytes. Returns `ok`, `exists`, or `again`
+/// if only place was made: a script that has deleted something is no longer refused where Redis is full.
+const PUT: &str = "\
+local name, limit, overhead = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local size = tonumber(redis.call('HGET', KEYS[1], 'size') or 0)
+local more = #ARGV[2] + overhead
+if redis.call('HEXISTS', KEYS[1], name) == 1 then
+  if tonumber(redis.call('ZSCORE', KEYS[2], name) or 0) > now then return 'exists' end
+  more = more - redis.call('HSTRLEN', KEYS[1], name) - overhead
+end
+if size + more > limit then
+  local first, place = redis.call('ZRANGE', KEYS[2], 0, 999), {}
+  for _, other in ipairs(first) do
+    if size + more <= limit then break end
+    if other ~= name then
+      size = size - redis.call('HSTRLEN', KEYS[1], other) - overhead
+      place[#place + 1] = other
+    end
+  end
+  if #place == 0 then
+    redis.call('DEL', KEYS[1], KEYS[2])
+  else
+    redis.call('ZREM', KEYS[2], unpack(place))
+    redis.call('HDEL', KEYS[1], unpack(place))
+    redis.call('HINCRBY', KEYS[1], 'size', size - tonumber(redis.call('HGET', KEYS[1], 'size') or 0))
+  end
+  return 'again'
+end
+redis.call('HSET', KEYS[1], name, ARGV[2])
+redis.call('HINCRBY', KEYS[1], 'size', more)
+redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[3]), name)
+for _, key in ipairs(KEYS) do
+  if redis.call('PTTL', key) < tonumber(ARGV[3]) then redis.call('PEXPIRE', key, ARGV[3]) end
+end
+for _, other in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', string.format('%.0f', now), 'LIMIT', 0, 10)) do
+  local less = redis.call('HSTRLEN', KEYS[1], other) + overhead
+  redis.call('ZREM', KEYS[2], other)
+  if redis.call('HDEL', KEYS[1], other) == 1 then redis.call('HINCRBY', KEYS[1], 'size', -less) end
+end
+return 'ok'";
+
+/// Returns records, and keeps them for longer.
+///
+/// Keys: the records of the user, the times at which they expire. Arguments: for how many milliseconds to keep them,
+/// the records' names. Returns a list of records.
+const GET: &str = "\
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+for _, key in ipairs(KEYS) do
+  local left = redis.call('PTTL', key)
+  -- Always, because it lets the commands below pass where Redis is full.
+  if left >= 0 then redis.call('PEXPIRE', key, string.format('%.0f', math.max(left, ARGV[1]))) end
+end
+local found = {}
+for number = 2, #ARGV do
+  local expires = redis.call('ZSCORE', KEYS[2], ARGV[number])
+  found[number - 1] = expires and tonumber(expires) > now and redis.call('HGET', KEYS[1], ARGV[number])
+  if found[number - 1] and tonumber(expires) < now + ARGV[1] then
+    redis.call('ZADD', KEYS[2], string.format('%.0f', now + ARGV[1]), ARGV[number])
+  end
+end
+return found";
+
+/// Deletes a record.
+///
+/// Keys: the records of the user, the times at which they expire. Arguments: the record's name, the size of a record
+/// without its bytes. Returns `ok` or `gone`.
+const DELETE: &str = "\
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local expires = redis.call('ZSCORE', KEYS[2], ARGV[1])
+local size = redis.call('HSTRLEN', KEYS[1], ARGV[1]) + ARGV[2]
+redis.call('ZREM', KEYS[2], ARGV[1])
+if redis.call('HDEL', KEYS[1], ARGV[1]) == 0 then return 'gone' end
+redis.call('HINCRBY', KEYS[1], 'size', string.format('%.0f', -size))
+if not expires or tonumber(expires) <= now then return 'gone' end
+return 'ok'";
+
+/// A script, with its digest.
+pub(crate) struct Script {
+    text: &'static str,
+    digest: String,
+}
+
+impl Script {
+    fn new(text: &'static str) -> Self {
+        let digest = redis::Script::new(text).get_hash().to_owned();
+        Self { text, digest }
+    }
+
+    /// Creates a call with these keys, which are in one slot of a cluster.
+    pub(crate) fn on<const N: usize>(&self, keys: [String; N]) -> Call<'_> {
+        let mut arguments = vec![N.to_string().into_bytes()];
+        arguments.extend(keys.map(String::into_bytes));
+        Call {
+            script: self,
+            arguments,
+        }
+    }
+}
+
+/// A call of a script.
+pub(crate) struct Call<'a> {
+    script: &'a Script,
+    /// The number of keys, the keys, and all others.
+    arguments: Vec<Vec<u8>>,
+}
+
+impl Call<'_> {
+    /// Adds an argument.
+    pub(crate) fn arg(mut self, argument: impl ToRedisArgs) -> Self {
+        argument.write_redis_args(&mut self.arguments);
+        self
+    }
+
+    /// Returns the command for a server that knows the script.
+    pub(crate) fn by_digest(&self) -> Cmd {
+        self.command("EVALSHA", &self.script.digest)
+    }
+
+    /// Returns the command for a server that does not.
+    pub(crate) fn by_text(&self) -> Cmd {
+        self.command("EVAL", self.script.text)
+    }
+
+    fn command(&self, name: &str, script: &str) -> Cmd {
+        let mut command = redis::cmd(name);
+        command.arg(script).arg(&self.arguments);
+        command
+    }
+}
 
 /// All scripts, with their digests.
 pub(crate) struct Scripts {
@@ -139,9 +271,12 @@ pub(crate) struct Scripts {
     pub(crate) state: Script,
     pub(crate) note: Script,
     pub(crate) seal: Script,
+    pub(crate) retain: Script,
     pub(crate) cancel: Script,
-    pub(crate) latest: Script,
     pub(crate) follow: Script,
+    pub(crate) put: Script,
+    pub(crate) get: Script,
+    pub(crate) delete: Script,
 }
 
 impl Scripts {
@@ -152,9 +287,12 @@ impl Scripts {
             state: Script::new(STATE),
             note: Script::new(NOTE),
             seal: Script::new(SEAL),
+            retain: Script::new(RETAIN),
             cancel: Script::new(CANCEL),
-            latest: Script::new(LATEST),
             follow: Script::new(FOLLOW),
+            put: Script::new(PUT),
+            get: Script::new(GET),
+            delete: Script::new(DELETE),
         }
     }
 }

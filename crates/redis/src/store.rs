@@ -1,9 +1,7 @@
 //! The store of replies.
 
 use std::fmt;
-use std::future::IntoFuture;
 use std::ops::Range;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,12 +14,14 @@ use redis::Value;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout_at};
 
-use crate::connection::{Connection, Fault, client};
+use crate::connect::{Connect, Redis};
+use crate::conversations::RedisConversationStore;
+use crate::fault::Fault;
 use crate::lease;
 use crate::log::{Collector, Entry};
-use crate::names::{Names, parse};
+use crate::names::parse;
 use crate::notifications::{self, Notifications};
-use crate::scripts::{END, Scripts};
+use crate::scripts::END;
 use crate::tail::{Found, Tail};
 
 /// The time for which a reader waits for events.
@@ -56,98 +56,93 @@ pub struct RedisReplyStore {
 }
 
 struct Shared {
-    connection: Connection,
-    names: Names,
+    redis: Arc<Redis>,
     notifications: Notifications,
-    scripts: Scripts,
-}
-
-/// Connects to Redis once it is awaited.
-#[derive(Clone)]
-#[must_use = "does nothing unless awaited"]
-pub struct Connect {
-    url: String,
-    prefix: String,
 }
 
 impl RedisReplyStore {
-    /// Connects to the server at a URL such as `redis://user:password@host:6379/0`. `rediss://`, for TLS,
-    /// needs the feature `tls`.
+    /// Connects to the servers at a URL:
+    ///
+    /// | URL | servers |
+    /// |---|---|
+    /// | `redis://user:password@host:6379/0` | one server, or a cluster that this server belongs to |
+    /// | `redis://user:password@host,host:7001,host` | a cluster: the first of these servers that answers names all others |
+    /// | `redis+sentinel://user:password@host:26379,host/name/0` | the master that the Sentinels at these hosts call `name`; with `?sentinel_username=..&sentinel_password=..` if they want a password of their own |
+    ///
+    /// `rediss://` and `rediss+sentinel://`, for TLS, need the feature `tls`. User, password and number of the database
+    /// may be left out.
     ///
     /// # Errors
     ///
     /// Awaiting it fails with [`StoreError::Unavailable`] when the URL is not valid, the password, the rights or the
-    /// certificate are wrong, the answer is not one of Redis, or the server is one of Redis Cluster or Redis
-    /// Sentinel. While the server is away or full it succeeds, within 4 seconds: the store connects later, and until
-    /// then its calls fail.
-    pub fn connect(url: impl Into<String>) -> Connect {
-        Connect {
-            url: url.into(),
-            prefix: "copilot-wire:".to_owned(),
-        }
-    }
-}
-
-impl Connect {
-    /// Sets the prefix of all keys and channels, by default `copilot-wire:`. Servers that share replies have
-    /// the same one.
-    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
-        self.prefix = prefix.into();
-        self
+    /// certificate are wrong, the answer is not one of Redis, or the servers are not what the URL says. While the
+    /// servers are away or full it succeeds, within 4 seconds: the store connects later, and until then its calls fail.
+    pub fn connect(url: impl Into<String>) -> Connect<Self> {
+        Connect::new(url.into())
     }
 
-    async fn open(self) -> Result<RedisReplyStore, StoreError> {
-        let client = client(&self.url)?;
-        let random = |_| StoreError::Unavailable("no random numbers".into());
+    /// Returns a store of conversations that uses the same connection and prefix. It may outlive this one.
+    #[must_use]
+    pub fn conversations(&self) -> RedisConversationStore {
+        RedisConversationStore::new(Arc::clone(&self.shared.redis))
+    }
+
+    pub(crate) async fn open(redis: Redis) -> Result<Self, Fault> {
+        let redis = Arc::new(redis);
         let (notifications, queue) = Notifications::new();
         let shared = Arc::new(Shared {
-            connection: Connection::new(client.clone()),
-            names: Names::new(self.prefix).map_err(random)?,
+            redis: Arc::clone(&redis),
             notifications,
-            scripts: Scripts::new(),
         });
-        let renewed = lease::renew(&shared.connection, &shared.names, &shared.notifications).await;
+        let renewed = lease::renew(&redis.connection, &redis.names, &shared.notifications).await;
         if let Err(fault) = renewed
             && fault.is_lasting
         {
-            return Err(fault.into());
+            return Err(fault);
         }
         let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
         let tasks = [
             tokio::spawn(async move {
-                lease::run(&one.connection, &one.names, &one.notifications).await;
+                let Redis {
+                    connection, names, ..
+                } = &*one.redis;
+                lease::run(connection, names, &one.notifications).await;
             }),
             tokio::spawn(async move {
-                notifications::run(client, &two.names, &two.notifications, queue).await;
+                let Redis {
+                    connection, names, ..
+                } = &*two.redis;
+                notifications::run(connection, names, &two.notifications, queue).await;
             }),
         ];
-        Ok(RedisReplyStore { shared, tasks })
-    }
-}
-
-impl IntoFuture for Connect {
-    type Output = Result<RedisReplyStore, StoreError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
-
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(self.open())
+        Ok(Self { shared, tasks })
     }
 }
 
 #[async_trait]
 impl ReplyStore for RedisReplyStore {
     async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError> {
-        let names = &self.shared.names;
-        let mut script = self.shared.scripts.create.key(names.log(id));
-        if let Some(conversation) = &meta.conversation {
-            script.key(names.latest(conversation));
-        }
-        script
-            .arg(names.process())
+        let Redis {
+            connection,
+            names,
+            scripts,
+        } = &*self.shared.redis;
+        let script = scripts.create.on([names.log(id)]).arg(names.process());
+        let script = script
             .arg(millis(meta.lifetime))
             .arg(millis(meta.retention));
-        script.arg(id.to_string());
-        done(self.shared.connection.script(&script).await?)?;
+        let latest = meta.conversation.as_ref().map(|it| names.latest(it));
+        let script = script.arg(latest.as_deref().unwrap_or_default());
+        done(connection.script(&script).await?)?;
+        if let Some(key) = latest {
+            // As long as the log may live, which is looked for with it.
+            let longest = meta.lifetime.saturating_add(meta.retention);
+            let mut latest = redis::cmd("SET");
+            latest.arg(key).arg(id.to_string());
+            connection
+                .command(latest.arg("PX").arg(millis(longest)))
+                .await?;
+        }
         self.shared.notifications.writers.set_next(id, 0);
         Ok(())
     }
@@ -200,7 +195,8 @@ impl ReplyStore for RedisReplyStore {
             changes.mark_unchanged();
             // Also tells the process that writes the log that somebody waits: again after every silence, even
             // if events were appended meanwhile, because then their messages are missing.
-            if tail.claim_check(is_silent) && self.shared.is_lost(&tail, id).await? {
+            let is_cluster = self.shared.redis.connection.is_cluster();
+            if tail.claim_check(is_silent, is_cluster) && self.shared.is_lost(&tail, id).await? {
                 self.shared.seal(id, ReplyEnd::Lost).await?;
                 return Ok(self.shared.look(id, from).await?.page);
             }
@@ -215,10 +211,13 @@ impl ReplyStore for RedisReplyStore {
     }
 
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
-        let names = &self.shared.names;
-        let mut script = self.shared.scripts.state.key(names.log(id));
-        script.key(names.readers(id)).arg(END);
-        let answer = word(self.shared.connection.script(&script).await?)?;
+        let Redis {
+            connection,
+            names,
+            scripts,
+        } = &*self.shared.redis;
+        let script = scripts.state.on([names.log(id), names.readers(id)]);
+        let answer = word(connection.script(&script.arg(END)).await?)?;
         match parse_state(&answer) {
             Some(state) => Ok(state),
             None if answer == "gone" => Err(StoreError::Gone),
@@ -227,41 +226,53 @@ impl ReplyStore for RedisReplyStore {
     }
 
     async fn note_reader(&self, id: &ReplyId) -> Result<(), StoreError> {
-        let names = &self.shared.names;
-        let mut script = self.shared.scripts.note.key(names.log(id));
-        script.key(names.readers(id)).arg(millis(ATTENDED));
-        done(self.shared.connection.script(&script).await?)
+        let Redis {
+            connection,
+            names,
+            scripts,
+        } = &*self.shared.redis;
+        let script = scripts.note.on([names.log(id), names.readers(id)]);
+        done(connection.script(&script.arg(millis(ATTENDED))).await?)
     }
 
     async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError> {
-        let names = &self.shared.names;
-        let mut script = self.shared.scripts.latest.key(names.latest(conversation));
-        script.arg(names.logs());
-        match self.shared.connection.script(&script).await.and_then(word) {
-            Ok(id) => Ok(parse(&id)),
-            Err(fault) => match fault.into() {
-                StoreError::Gone => Ok(None),
-                error => Err(error),
-            },
-        }
+        let Redis {
+            connection, names, ..
+        } = &*self.shared.redis;
+        let mut latest = redis::cmd("GET");
+        let latest = latest.arg(names.latest(conversation));
+        let id = match connection.command(latest).await.map_err(StoreError::from) {
+            Err(StoreError::Gone) | Ok(Value::Nil) => return Ok(None),
+            id => word(id?)?,
+        };
+        let Some(id) = parse(&id) else {
+            return Ok(None);
+        };
+        let mut exists = redis::cmd("EXISTS");
+        let exists = connection.command(exists.arg(names.log(&id))).await?;
+        Ok((exists == Value::Int(1)).then_some(id))
     }
 
     async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
-        let names = &self.shared.names;
-        let mut script = self.shared.scripts.cancel.key(names.log(id));
-        script.key(names.cancelled(id));
-        script.arg(END).arg(id.to_string()).arg(names.processes());
-        done(self.shared.connection.script(&script).await?)
+        let Redis {
+            connection,
+            names,
+            scripts,
+        } = &*self.shared.redis;
+        let script = scripts.cancel.on([names.log(id), names.cancelled(id)]);
+        let script = script.arg(END).arg(id.to_string()).arg(names.processes());
+        done(connection.script(&script).await?)
     }
 
     async fn cancelled(&self, id: &ReplyId) {
         // From now on messages and renewals of the lease tell; before, only the mark did.
         let mut cancelled = self.shared.notifications.run(id);
-        let mut commands = redis::pipe();
-        commands.cmd("EXISTS").arg(self.shared.names.cancelled(id));
-        let mark = self.shared.connection.pipeline(&commands).await;
-        match mark {
-            Ok(mark) if mark == [Value::Int(1)] => return,
+        let Redis {
+            connection, names, ..
+        } = &*self.shared.redis;
+        let mut mark = redis::cmd("EXISTS");
+        match connection.command(mark.arg(names.cancelled(id))).await {
+            Ok(Value::Int(1)) => return,
             Ok(_) => {}
             Err(_) => self.shared.notifications.search_again(),
         }
@@ -282,28 +293,29 @@ impl Shared {
         count: u64,
         events: &Bytes,
     ) -> Result<bool, StoreError> {
-        let (log, writers) = (self.names.log(id), &self.notifications.writers);
+        let Redis {
+            connection, names, ..
+        } = &*self.redis;
+        let (log, writers) = (names.log(id), &self.notifications.writers);
         let entry = entry(first, count);
-        let mut add = redis::pipe();
-        let command = add.cmd("XADD").arg(&log).arg("NOMKSTREAM");
-        command.arg(&entry).arg("d").arg(&**events);
-        let answers = match self.connection.pipeline(&add).await {
-            Ok(answers) => answers,
+        let mut add = redis::cmd("XADD");
+        let add = add.arg(&log).arg("NOMKSTREAM").arg(&entry);
+        let added = match connection.command(add.arg("d").arg(&**events)).await {
+            Ok(added) => added,
             Err(fault) if fault.is_refused() => return Ok(false),
             Err(fault) => return Err(fault.into()),
         };
-        if answers.first().is_none_or(|added| *added == Value::Nil) {
+        if added == Value::Nil {
             return Err(StoreError::Gone);
         }
         writers.set_next(id, first.saturating_add(count));
         if writers.is_followed(id) {
             // Only now: readers must not get what the log has refused.
-            let mut publish = redis::pipe();
-            let message = Entry::message(&entry, events);
-            publish.cmd("PUBLISH").arg(&log).arg(message);
-            // The number of processes that have got the message. Where that fails, readers look a second later.
-            let answers = self.connection.pipeline(&publish).await;
-            if answers.is_ok_and(|answers| matches!(answers[..], [Value::Int(1..)])) {
+            let mut publish = redis::cmd("PUBLISH");
+            let publish = publish.arg(&log).arg(Entry::message(&entry, events));
+            // The number of processes that have got the message, from this server if it is one of a cluster. Where
+            // that fails, readers look a second later.
+            if let Ok(Value::Int(1..)) = connection.command(publish).await {
                 writers.follow(id);
             }
         }
@@ -318,14 +330,14 @@ impl Shared {
         count: u64,
         events: &Bytes,
     ) -> Result<(), StoreError> {
-        let log = self.names.log(id);
-        let mut script = self.scripts.append.key(&log);
-        script
-            .arg(first)
-            .arg(entry(first, count))
-            .arg(&**events)
-            .arg(END);
-        let answer = word(self.connection.script(&script).await?)?;
+        let Redis {
+            connection,
+            names,
+            scripts,
+        } = &*self.redis;
+        let script = scripts.append.on([names.log(id)]).arg(first);
+        let script = script.arg(entry(first, count)).arg(&**events).arg(END);
+        let answer = word(connection.script(&script).await?)?;
         if let Ok(next) = answer.parse() {
             self.notifications.writers.set_next(id, next);
             return Ok(());
@@ -338,17 +350,23 @@ impl Shared {
     }
 
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
-        let log = self.names.log(id);
-        let mut script = self.scripts.seal.key(&log);
-        script
-            .key(self.names.cancelled(id))
-            .key(self.names.readers(id));
-        script
-            .arg(END)
-            .arg(end.as_str())
-            .arg(&log)
-            .arg(id.to_string());
-        let answer = word(self.connection.script(&script).await?)?;
+        let Redis {
+            connection,
+            names,
+            scripts,
+        } = &*self.redis;
+        let keys = [names.log(id), names.cancelled(id), names.readers(id)];
+        let script = scripts.seal.on(keys).arg(END).arg(end.as_str());
+        let answer = word(connection.script(&script.arg(names.log(id))).await?)?;
+        let mut words = answer.splitn(3, ' ');
+        let answer = words.next().unwrap_or_default();
+        if let (Some(retention), Some(latest)) = (words.next(), words.next()) {
+            // Where this fails it expires later. It is in another slot of a cluster.
+            let retain = scripts.retain.on([latest.to_owned()]);
+            let _ = connection
+                .script(&retain.arg(id.to_string()).arg(retention))
+                .await;
+        }
         match answer.parse() {
             Ok(end) => Ok(end),
             Err(_) if answer == "gone" => Err(StoreError::Gone),
@@ -393,20 +411,21 @@ impl Shared {
 
     /// Reads what there is of a log from an event on.
     async fn look(&self, id: &ReplyId, from: u64) -> Result<Look, StoreError> {
-        let log = self.names.log(id);
+        let Redis {
+            connection, names, ..
+        } = &*self.redis;
+        let log = names.log(id);
         let mut page = Collector::new(from);
         let mut is_all = false;
         for count in ENTRIES {
             let start = format!("{}-0", page.next().saturating_add(1));
-            let mut commands = redis::pipe();
             // The entry before: a log always has one. It may have this event in its middle.
-            let before = commands.cmd("XREVRANGE").arg(&log).arg(&start);
-            before.arg("-").arg("COUNT").arg(1);
-            let after = commands.cmd("XRANGE").arg(&log).arg(&start);
-            after.arg("+").arg("COUNT").arg(count);
-            let answers = self.connection.pipeline(&commands).await?;
+            let mut before = redis::cmd("XREVRANGE");
+            before.arg(&log).arg(&start).arg("-").arg("COUNT").arg(1);
+            let mut after = redis::cmd("XRANGE");
+            after.arg(&log).arg(&start).arg("+").arg("COUNT").arg(count);
             let mut entries = Vec::new();
-            for answer in answers {
+            for answer in connection.all([before, after]).await? {
                 entries.push(Entry::parse_all(answer)?);
             }
             let found = entries.get(1).map_or(0, Vec::len);
@@ -430,18 +449,25 @@ impl Shared {
 
     /// Returns `true` if the process that writes a log has been dead for a while.
     async fn is_lost(&self, tail: &Tail, id: &ReplyId) -> Result<bool, StoreError> {
-        let mut script = self.scripts.follow.key(self.names.log(id));
-        script.arg(self.names.leases()).arg(lease::GIVEN_UP);
-        script.arg(self.names.processes()).arg(id.to_string());
-        let answer = self.connection.script(&script).await.and_then(word);
-        let is_dead = answer.as_ref().is_ok_and(|answer| answer == "dead");
-        let since = tail.note_producer(is_dead);
-        match &*answer? {
-            "alive" => Ok(false),
-            "dead" => Ok(since >= DEAD_AFTER),
-            "ended" => Ok(true),
-            "gone" => Err(StoreError::Gone),
-            _ => Err(Fault::unexpected().into()),
+        let Redis {
+            connection,
+            names,
+            scripts,
+        } = &*self.redis;
+        let script = scripts.follow.on([names.log(id)]);
+        let script = script.arg(names.processes()).arg(id.to_string());
+        let process = word(connection.script(&script).await?)?;
+        if process == "gone" {
+            return Err(StoreError::Gone);
+        }
+        let mut lease = redis::cmd("GET");
+        let lease = connection.command(lease.arg(names.lease(&process))).await;
+        let since = tail.note_producer(lease.as_ref().is_ok_and(|lease| *lease == Value::Nil));
+        match lease {
+            Ok(Value::Nil) => Ok(since >= DEAD_AFTER),
+            Ok(lease) => Ok(word(lease)? == lease::GIVEN_UP),
+            // In a cluster another server has it than the log, which can be read.
+            Err(_) => Ok(false),
         }
     }
 }
@@ -463,17 +489,8 @@ impl Drop for RedisReplyStore {
 
 impl fmt::Debug for RedisReplyStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = &self.shared.names;
+        let names = &self.shared.redis.names;
         f.debug_tuple("RedisReplyStore").field(names).finish()
-    }
-}
-
-/// The URL may have a password.
-impl fmt::Debug for Connect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connect")
-            .field("prefix", &self.prefix)
-            .finish_non_exhaustive()
     }
 }
 
@@ -487,7 +504,7 @@ fn entry(first: u64, count: u64) -> String {
     format!("{}-{count}", first.saturating_add(1))
 }
 
-fn millis(time: Duration) -> u64 {
+pub(crate) fn millis(time: Duration) -> u64 {
     // Redis refuses zero, and numbers beyond its own clock.
     u64::try_from(time.as_millis())
         .unwrap_or(u64::MAX)
@@ -495,7 +512,7 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// Returns the word that a script answers with.
-fn word(answer: Value) -> Result<String, Fault> {
+pub(crate) fn word(answer: Value) -> Result<String, Fault> {
     match answer {
         Value::BulkString(word) => String::from_utf8(word).map_err(|_| Fault::unexpected()),
         _ => Err(Fault::unexpected()),

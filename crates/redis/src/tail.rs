@@ -169,11 +169,15 @@ impl Tail {
     }
 
     /// Returns `true` if the caller is to check the process that writes this log: before the first reader waits, and
-    /// after a silence. The others need not.
-    pub(crate) fn claim_check(&self, is_silent: bool) -> bool {
+    /// after a silence. The others need not. In a cluster also while there are messages: their writer cannot know who
+    /// gets them, so it has to be told.
+    pub(crate) fn claim_check(&self, is_silent: bool, is_cluster: bool) -> bool {
         let mut state = self.lock();
         let is_due = match state.checked {
-            Some(at) => is_silent && at.elapsed() >= CHECK,
+            Some(at) => {
+                let since = at.elapsed();
+                (is_silent && since >= CHECK) || (is_cluster && since >= 2 * CHECK)
+            }
             None => true,
         };
         if is_due {

@@ -86,8 +86,8 @@ pub struct Setup {
 pub enum State {
     /// A folder of this machine, for one server.
     Folder(PathBuf),
-    /// The URL of a Redis server (`redis://` or `rediss://`), for any number of servers. Needs the
-    /// feature `redis`.
+    /// The URL of a Redis server, of a cluster (`redis://` or `rediss://`) or of Sentinels
+    /// (`redis+sentinel://`), for any number of servers. Needs the feature `redis`.
     Redis(String),
 }
 
@@ -95,9 +95,9 @@ impl State {
     /// Parses the value of `AUTOGPT_STATE`.
     #[must_use]
     pub fn new(value: String) -> Self {
-        let is_url = ["redis://", "rediss://"]
-            .iter()
-            .any(|it| value.starts_with(it));
+        let schemes = ["redis", "rediss", "redis+sentinel", "rediss+sentinel"];
+        let scheme = value.split_once("://").map(|(scheme, _)| scheme);
+        let is_url = scheme.is_some_and(|it| schemes.contains(&it));
         match is_url {
             true => Self::Redis(value),
             false => Self::Folder(value.into()),

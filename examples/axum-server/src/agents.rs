@@ -8,7 +8,7 @@ use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{AgentError, Conversation, Protocol, User};
 use copilot_wire::router::MountError;
 use copilot_wire::{
-    Agent, Reply, Request, Router, ag_ui, async_trait, github, meilisearch, ui_stream,
+    Agent, Reply, Request, Router, ag_ui, async_trait, github, mcp, meilisearch, ui_stream,
 };
 
 /// Mounts the agents.
@@ -37,7 +37,18 @@ pub(crate) fn mount(router: Router, pace: Option<Duration>) -> Result<Router, Mo
         .mount(github::Mount::unverified(), Arc::clone(&analyst))?
         .mount(meilisearch::Mount::new(), Arc::clone(&analyst))?
         .mount(ui_stream::Mount::new(), Arc::clone(&analyst))?
-        .mount(ag_ui::Mount::new(), analyst)?
+        .mount(ag_ui::Mount::new(), Arc::clone(&analyst))?
+        // Three tools at one address.
+        .mount(
+            tool(
+                "analyst",
+                "Asks the analyst, who explains how this server works.",
+            )
+            .server(mcp::Server::new("agents", env!("CARGO_PKG_VERSION"))),
+            analyst,
+        )?
+        .mount(tool("butler", "Asks the butler who you are."), Butler)?
+        .mount(tool("counter", "Counts the words of a question."), Counter)?
         .mount(describe("butler", "Butler", "Knows who you are."), Butler)?
         .mount_model_at("/butler/v1", "butler", Butler)?
         .mount(
@@ -45,6 +56,11 @@ pub(crate) fn mount(router: Router, pace: Option<Duration>) -> Result<Router, Mo
             Counter,
         )?
         .mount_model_at("/counter/v1", "counter", Counter)
+}
+
+/// Returns the mount of an agent that changes nothing.
+fn tool(name: &str, description: &str) -> mcp::Mount {
+    mcp::Mount::new(name, description).read_only()
 }
 
 /// Knows who asks: the guard has left it in the request.

@@ -6,8 +6,9 @@ mod agents;
 mod keys;
 mod limits;
 mod metrics;
-mod replies;
 mod settings;
+mod sockets;
+mod stores;
 
 use std::io;
 use std::sync::Arc;
@@ -23,8 +24,8 @@ use crate::keys::Keys;
 use crate::limits::PerMinute;
 use crate::metrics::Metrics;
 
-pub use replies::replies;
 pub use settings::{Settings, SettingsError};
+pub use stores::stores;
 
 /// The routes of a server, and the agents among them.
 #[derive(Debug)]
@@ -90,7 +91,10 @@ pub fn gateway(
             }),
         )
         // Not nested: the agents are below `/agents`, and where a proxy has stripped it.
-        .fallback_service(agents.clone());
+        .fallback({
+            let agents = agents.clone();
+            async move |request| sockets::answer(agents.clone(), request).await
+        });
     Ok(App { routes, agents })
 }
 

@@ -1,13 +1,13 @@
 //! `API_KEYS=ali=sesame cargo run -p axum-server` serves three agents on
 //! <http://127.0.0.1:7777/agents/>. With `--resumable` replies outlive their connections, and with
-//! `--redis URL`, and the feature `redis`, several servers share them.
+//! `--redis URL`, and the feature `redis`, several servers share them, and conversations.
 
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use axum_server::{Settings, app, replies, serve};
+use axum_server::{Settings, app, serve, stores};
 use hyper_server::stop_signal;
 use tokio::net::TcpListener;
 
@@ -26,11 +26,7 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).init();
     let mut settings = Settings::from_env()?;
-    settings.replies = replies(std::env::args().skip(1)).await?;
-    if std::env::args().any(|argument| argument == "--redis") {
-        // A turn that is in the memory of one server cannot be continued on another.
-        settings.conversations = None;
-    }
+    stores(&mut settings, std::env::args().skip(1)).await?;
     let stop = stop_signal()?;
     let listener = TcpListener::bind(settings.address).await?;
     let app = app(settings)?;

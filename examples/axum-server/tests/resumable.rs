@@ -151,12 +151,13 @@ fn redis_needs_the_feature() {
 #[cfg(feature = "redis")]
 mod redis {
     use std::fs::{self, File};
+    use std::net::SocketAddr;
     use std::thread::sleep;
     use std::time::Duration;
 
-    use server_tests::{Program, Redis};
+    use server_tests::{Client, Program, Redis};
 
-    use super::{begin, check, command, refusal};
+    use super::{ALI, DOROTHY, begin, check, command, refusal};
 
     #[test]
     fn several_servers_share_their_replies() {
@@ -194,13 +195,61 @@ mod redis {
         fs::remove_file(&file).unwrap();
     }
 
+    /// Sends a request of the Responses API, and returns the status and the body of the answer.
+    fn respond(
+        server: SocketAddr,
+        key: &str,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> (u16, String) {
+        let mut client = Client::connect(server).unwrap();
+        let headers = ["content-type: application/json", "connection: close", key];
+        let path = format!("/agents/counter/v1/responses{path}");
+        client
+            .request(method, &path, &headers, body.as_bytes())
+            .unwrap();
+        let (head, body) = client.response().unwrap();
+        (head.status, body)
+    }
+
+    fn id_of(response: &str) -> &str {
+        let start = response.find("resp_").unwrap();
+        response[start..].split('"').next().unwrap()
+    }
+
+    /// The first server is killed after the first turn.
+    #[test]
+    fn a_conversation_goes_on_at_another_server() {
+        let redis = Redis::start().unwrap();
+        let url = redis.url();
+        let start = || Program::start(&mut command(&["--redis", &url])).unwrap();
+        let (one, other) = (start(), start());
+        let first = r#"{"model":"counter","input":"one two three"}"#;
+        let (status, first) = respond(one.address, ALI, "POST", "", first);
+        assert_eq!(status, 200, "{first}");
+        drop(one);
+        let second = format!(
+            r#"{{"model":"counter","input":"four","previous_response_id":"{}"}}"#,
+            id_of(&first)
+        );
+        let (status, refused) = respond(other.address, DOROTHY, "POST", "", &second);
+        assert_eq!(status, 400, "{refused}");
+        assert!(refused.contains("previous_response_not_found"), "{refused}");
+        let (status, second) = respond(other.address, ALI, "POST", "", &second);
+        assert_eq!(status, 200, "{second}");
+        for (response, text) in [(&first, "one two three"), (&second, "four")] {
+            let items = format!("/{}/input_items", id_of(response));
+            let (status, items) = respond(other.address, ALI, "GET", &items, "");
+            assert_eq!(status, 200, "{items}");
+            assert!(items.contains(text), "{items}");
+        }
+    }
+
     #[test]
     fn it_does_not_start_with_a_url_of_something_else() {
-        let told = refusal(&["--redis", "redis+sentinel://:secret@127.0.0.1/main"]);
-        assert!(
-            told.contains("a URL of a sentinel is not supported"),
-            "{told}"
-        );
+        let told = refusal(&["--redis", "redis+sentinel://:secret@127.0.0.1"]);
+        assert!(told.contains("ends with the name of a master"), "{told}");
         assert!(!told.contains("secret"), "{told}");
     }
 }

@@ -117,7 +117,10 @@ async fn paused() {
 #[ignore = "needs redis-server"]
 async fn rolling_restart() {
     let redis = Redis::start("");
-    let mut servers = [Server::start(&redis, ""), Server::start(&redis, "")];
+    let mut servers = [
+        Server::start(&redis.url(), ""),
+        Server::start(&redis.url(), ""),
+    ];
     let addresses = [servers[0].address, servers[1].address];
     let nginx = Nginx::start(&addresses).await;
     let (count, pause) = (times(40, 150), times(75, 20));
@@ -157,7 +160,7 @@ async fn rolling_restart() {
             sleep(Duration::from_millis(1500)).await;
             servers[at].signal("TERM");
             servers[at].ended().await;
-            servers[at] = Server::restart(&redis, addresses[at]).await;
+            servers[at] = Server::restart(&redis.url(), addresses[at]).await;
         }
     };
     let (resumed, ()) = soon(async { tokio::join!(join_all(pages), restart) }).await;
@@ -174,7 +177,10 @@ async fn rolling_restart() {
 #[ignore = "needs redis-server"]
 async fn killed_behind_nginx() {
     let redis = Redis::start("");
-    let mut servers = [Server::start(&redis, ""), Server::start(&redis, "")];
+    let mut servers = [
+        Server::start(&redis.url(), ""),
+        Server::start(&redis.url(), ""),
+    ];
     let addresses = [servers[0].address, servers[1].address];
     let nginx = Nginx::start(&addresses).await;
     let ask = async |id: String, prompt: &str| {
@@ -195,6 +201,6 @@ async fn killed_behind_nginx() {
             let short = ask(format!("short-{at}-{number}"), "count 3 1").await;
             assert!(soon(short.all()).await.contains("\"type\":\"finish\""));
         }
-        servers[at] = Server::restart(&redis, addresses[at]).await;
+        servers[at] = Server::restart(&redis.url(), addresses[at]).await;
     }
 }

@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::print_stdout,
     clippy::string_slice,
     // What is started is waited for when it is dropped.
     clippy::zombie_processes
@@ -18,5 +19,9 @@ mod outages;
 #[allow(dead_code)]
 mod redis;
 mod resume;
+#[path = "../store/shards/cluster.rs"]
+#[allow(dead_code)]
+mod shards;
+mod storm;
 mod support;
 mod tls;

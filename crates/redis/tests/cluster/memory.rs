@@ -97,7 +97,7 @@ async fn slow_reader(to: SocketAddr) -> TcpStream {
 async fn abandoned_runs() {
     let redis = Redis::start("");
     let seconds = times(3, 20);
-    let server = Server::start(&redis, &seconds.to_string());
+    let server = Server::start(&redis.url(), &seconds.to_string());
     let (runs, mut memory) = (times(100, 1000), Vec::new());
     for round in 0..times(2, 3) {
         let begun = stream::iter(0..runs).map(async |number| {

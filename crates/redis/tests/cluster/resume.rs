@@ -216,7 +216,10 @@ async fn other_users() {
 #[ignore = "needs redis-server"]
 async fn joined() {
     let redis = Redis::start("");
-    let (one, other) = (Server::start(&redis, "join"), Server::start(&redis, "join"));
+    let (one, other) = (
+        Server::start(&redis.url(), "join"),
+        Server::start(&redis.url(), "join"),
+    );
     let body = |prompt: &str| {
         let messages = json!([{ "role": "user", "content": prompt }]);
         Some(json!({ "model": "counter", "stream": true, "messages": messages }))

@@ -29,7 +29,10 @@ impl Cluster {
     }
 
     pub(crate) fn with(redis: Redis) -> Self {
-        let (one, other) = (Server::start(&redis, ""), Server::start(&redis, ""));
+        let (one, other) = (
+            Server::start(&redis.url(), ""),
+            Server::start(&redis.url(), ""),
+        );
         Self { one, other, redis }
     }
 }
@@ -41,14 +44,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn start(redis: &Redis, option: &str) -> Self {
-        Self::start_at(redis, "127.0.0.1:0", option).expect("the server starts")
+    pub(crate) fn start(url: &str, option: &str) -> Self {
+        Self::start_at(url, "127.0.0.1:0", option).expect("the server starts")
     }
 
     /// Returns `None` where the server cannot listen.
-    pub(crate) fn start_at(redis: &Redis, address: &str, option: &str) -> Option<Self> {
+    pub(crate) fn start_at(url: &str, address: &str, option: &str) -> Option<Self> {
         let mut command = program();
-        command.args([&redis.url(), address, option]);
+        command.args([url, address, option]);
         Self::run(command)
     }
 
@@ -74,9 +77,9 @@ impl Server {
     }
 
     /// Starts a server again at the address of another one, which others may use for a moment.
-    pub(crate) async fn restart(redis: &Redis, address: SocketAddr) -> Self {
+    pub(crate) async fn restart(url: &str, address: SocketAddr) -> Self {
         loop {
-            if let Some(server) = Self::start_at(redis, &address.to_string(), "") {
+            if let Some(server) = Self::start_at(url, &address.to_string(), "") {
                 return server;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -259,6 +262,10 @@ pub(crate) async fn send_as(
     body: Option<Value>,
 ) -> Result<Answer, Box<dyn std::error::Error>> {
     let stream = TcpStream::connect(to).await?;
+    // Half of the connections that are left are reset.
+    if getrandom::u32()?.is_multiple_of(2) {
+        stream.set_zero_linger()?;
+    }
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let body = body.map(|body| body.to_string()).unwrap_or_default();

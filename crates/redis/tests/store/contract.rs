@@ -37,5 +37,5 @@ async fn prefixes_are_apart() {
         .await
         .unwrap();
     assert!(matches!(other.read(&id, 0).await, Err(StoreError::Gone)));
-    assert_eq!(redis.number(&format!("EXISTS one:reply:{id}")), 1);
+    assert_eq!(redis.number(&format!("EXISTS one:reply:{{{id}}}")), 1);
 }

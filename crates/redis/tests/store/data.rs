@@ -92,7 +92,10 @@ async fn other_types() {
         writer.create(&id, &meta).await.unwrap();
         writer.append(&id, 0..2, events(0, 2)).await.unwrap();
         let put = |key: &str, id: &dyn std::fmt::Display| {
-            let key = format!("copilot-wire:{key}:{id}");
+            let key = match key {
+                "latest" => format!("copilot-wire:{key}:{id}"),
+                _ => format!("copilot-wire:{key}:{{{id}}}"),
+            };
             redis.command(&format!("DEL {key}"));
             redis.command(&other_type.replace("key", &key));
         };
@@ -103,7 +106,7 @@ async fn other_types() {
             assert_eq!((state.next, state.end, state.attended), (2, None, true));
             other.note_reader(&id).await.unwrap();
         }
-        assert!(redis.number(&format!("PTTL copilot-wire:readers:{id}")) > 0);
+        assert!(redis.number(&format!("PTTL copilot-wire:readers:{{{id}}}")) > 0);
         put("latest", &conversation);
         if !other_type.starts_with("SET") {
             assert_eq!(other.latest(&conversation).await.unwrap(), None);

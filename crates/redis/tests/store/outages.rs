@@ -148,10 +148,10 @@ async fn lost_entries_are_never_skipped() {
             .await
             .unwrap();
     }
-    redis.command(&format!("XDEL copilot-wire:reply:{id} 4-1"));
+    redis.command(&format!("XDEL copilot-wire:reply:{{{id}}} 4-1"));
     let page = reader.read(&id, 0).await;
     assert!(matches!(page, Err(StoreError::Gone)), "{page:?}");
-    redis.command(&format!("XDEL copilot-wire:reply:{id} 5-1"));
+    redis.command(&format!("XDEL copilot-wire:reply:{{{id}}} 5-1"));
     redis.command("CLIENT KILL TYPE normal");
     let late = soon(insist(&writer, &id, 5)).await;
     assert!(matches!(late, Err(StoreError::Gone)), "{late:?}");
@@ -198,7 +198,7 @@ async fn cancellation_without_messages() {
     assert!(timeout(MOMENT, &mut cancelled).await.is_err());
     redis.command("ACL SETUSER default resetchannels");
     redis.command("CLIENT KILL TYPE pubsub");
-    redis.command(&format!("SET copilot-wire:cancelled:{id} 1"));
+    redis.command(&format!("SET copilot-wire:cancelled:{{{id}}} 1"));
     soon(cancelled).await;
     drop(other);
 }
@@ -309,7 +309,7 @@ async fn evicting() {
     let victim = log(&writer, 1).await;
     let large = format!("data: {}\n\n", "x".repeat(50_000));
     // Eviction is a matter of chance.
-    while redis.number(&format!("EXISTS copilot-wire:reply:{victim}")) == 1 {
+    while redis.number(&format!("EXISTS copilot-wire:reply:{{{victim}}}")) == 1 {
         let other = log(&writer, 1).await;
         let appended = writer.append(&other, 1..2, large.clone().into()).await;
         assert!(
@@ -372,7 +372,7 @@ async fn deleted_while_it_is_followed() {
     assert_eq!(reader.read(&id, 1).await.unwrap().next, 1);
     writer.append(&id, 1..2, events(1, 1)).await.unwrap();
     assert_eq!(reader.read(&id, 1).await.unwrap().next, 2);
-    redis.command(&format!("DEL copilot-wire:reply:{id}"));
+    redis.command(&format!("DEL copilot-wire:reply:{{{id}}}"));
     let (read, append) = soon(async {
         let append = writer.append(&id, 2..3, events(2, 1));
         tokio::join!(reader.read(&id, 2), append)

@@ -49,6 +49,12 @@ impl Redis {
         format!("redis://127.0.0.1:{}/", self.port)
     }
 
+    /// Returns the password that everybody needs.
+    fn password(&self) -> Option<&str> {
+        let at = self.arguments.iter().position(|it| it == "--requirepass")?;
+        self.arguments.get(at + 1).map(String::as_str)
+    }
+
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
@@ -68,8 +74,17 @@ impl Redis {
         redis::from_redis_value(self.command(command)).unwrap()
     }
 
-    fn try_command(&self, command: &str) -> redis::RedisResult<redis::Value> {
-        let mut connection = redis::Client::open(self.url())?.get_connection()?;
+    /// Returns a section of what the server says of itself.
+    pub(crate) fn info(&self, section: &str) -> String {
+        redis::from_redis_value(self.command(&format!("INFO {section}"))).unwrap()
+    }
+
+    pub(crate) fn try_command(&self, command: &str) -> redis::RedisResult<redis::Value> {
+        let url = match self.password() {
+            Some(password) => self.url().replace("//", &format!("//:{password}@")),
+            None => self.url(),
+        };
+        let mut connection = redis::Client::open(url)?.get_connection()?;
         let mut words = command.split_whitespace();
         let mut command = redis::cmd(words.next().unwrap());
         words.for_each(|word| {
@@ -102,14 +117,10 @@ impl Redis {
     /// Waits for an answer. Returns `false` if another server, of another test, has got the port before.
     fn wait(&self) -> bool {
         for _ in 0..500 {
-            match self.try_command("INFO server") {
-                Ok(info) => {
-                    let info: String = redis::from_redis_value(info).unwrap();
-                    let own = format!("process_id:{}\r", self.child.id());
-                    return info.contains(&own);
-                }
-                Err(error) if error.code() == Some("NOAUTH") => return true,
-                Err(_) => {}
+            if let Ok(info) = self.try_command("INFO server") {
+                let info: String = redis::from_redis_value(info).unwrap();
+                let own = format!("process_id:{}\r", self.child.id());
+                return info.contains(&own);
             }
             sleep(Duration::from_millis(20));
         }

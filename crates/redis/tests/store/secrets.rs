@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::replies::{ReplyStore, StoreError};
-use copilot_wire_kit::check_reply_store;
+use copilot_wire_kit::{check_conversation_store, check_reply_store, check_user_limit};
 use copilot_wire_redis::RedisReplyStore;
 use tokio::time::sleep;
 
@@ -23,6 +23,12 @@ async fn a_user_for_a_prefix() {
     let connect = || RedisReplyStore::connect(&url).prefix("chat:");
     let (one, other) = (connect().await.unwrap(), connect().await.unwrap());
     check_reply_store([&one, &other], sleep).await.unwrap();
+    let conversations = one.conversations();
+    check_conversation_store([&conversations, &other.conversations()], sleep)
+        .await
+        .unwrap();
+    let limited = conversations.user_limit(1 << 20);
+    check_user_limit(&limited, 1 << 20).await.unwrap();
     // The subscription is looked after every five seconds.
     sleep(Duration::from_secs(6)).await;
     let elsewhere = RedisReplyStore::connect(&url)

@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
 
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Protocol};
@@ -13,6 +12,7 @@ use futures_util::StreamExt;
 use tokio::time::{Duration, sleep};
 
 use crate::redis::Redis;
+use crate::sentinels::Sentinel;
 use crate::support::{id, log, meta, soon};
 
 struct Talker;
@@ -139,56 +139,65 @@ async fn a_server_of_something_else() {
     }
 }
 
+/// It becomes one later.
 #[tokio::test]
 #[ignore = "needs redis-server"]
-async fn a_cluster() {
+async fn a_cluster_without_slots() {
     let redis = Redis::start("--cluster-enabled yes");
-    for slots in [0, 16383] {
-        redis.command(&format!("CLUSTER ADDSLOTSRANGE {} {slots}", slots.min(1)));
-        let error = RedisReplyStore::connect(redis.url()).await.unwrap_err();
-        let text = "reply store unavailable: redis: Redis Cluster is not supported";
-        assert!(error.to_string().starts_with(text), "{error}");
-    }
+    let store = redis.store().await;
+    let error = store.create(&id(), &meta()).await.unwrap_err();
+    assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
+    redis.command("CLUSTER ADDSLOTSRANGE 0 16383");
+    recovers(&store).await;
+    let database = RedisReplyStore::connect(format!("{}1", redis.url())).await;
+    let text = "reply store unavailable: redis: no such database";
+    assert_eq!(database.unwrap_err().to_string(), text);
 }
 
 #[tokio::test]
 #[ignore = "needs redis-server"]
-async fn a_sentinel() {
-    let port = listen_nowhere();
-    let file = std::env::temp_dir().join(format!("copilot-wire-sentinel-{port}"));
-    std::fs::write(&file, format!("port {port}\nbind 127.0.0.1\n")).unwrap();
-    let mut sentinel = Command::new("redis-server")
-        .arg(&file)
-        .arg("--sentinel")
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let address = format!("127.0.0.1:{port}");
-    while TcpStream::connect(&address).is_err() {
-        sleep(Duration::from_millis(20)).await;
-    }
-    let error = RedisReplyStore::connect(format!("redis://{address}/")).await;
-    sentinel.kill().unwrap();
-    sentinel.wait().unwrap();
-    std::fs::remove_file(file).unwrap();
-    let error = error.unwrap_err().to_string();
-    let text = "reply store unavailable: redis: Redis Sentinel is not supported";
-    assert!(error.starts_with(text), "{error}");
-    for (scheme, what) in [
-        ("redis+sentinel", "sentinel"),
-        ("rediss-sentinel", "sentinel"),
-        ("redis+cluster", "cluster"),
+async fn a_url_of_other_servers() {
+    let (one, other) = (Redis::start(""), Redis::start(""));
+    let sentinel = Sentinel::start("");
+    let (one, other) = (one.port(), other.port());
+    for (url, text) in [
+        (
+            format!("redis://127.0.0.1:{}/", sentinel.port),
+            "this is a Sentinel: the URL is redis+sentinel://HOST/NAME",
+        ),
+        (
+            format!("redis://127.0.0.1:{one},127.0.0.1:{other}/"),
+            "several servers that are no cluster",
+        ),
     ] {
-        let error = RedisReplyStore::connect(format!("{scheme}://10.0.0.1:26379/main")).await;
-        let error = error.unwrap_err().to_string();
-        assert!(
-            error.contains(&format!("a URL of a {what} is not supported")),
-            "{error}"
-        );
+        let error = RedisReplyStore::connect(url).await.unwrap_err().to_string();
+        assert_eq!(error, format!("reply store unavailable: redis: {text}"));
     }
 }
 
-fn listen_nowhere() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
+#[tokio::test]
+async fn a_url_that_is_not_valid() {
+    let name = "a URL of Sentinels ends with the name of a master: redis+sentinel://HOST/NAME";
+    for (url, text) in [
+        ("redis+cluster://:wr0ng@10.0.0.1/", "invalid URL"),
+        ("redis://:wr0ng@10.0.0.1,[/", "invalid URL"),
+        ("redis://:wr0ng@10.0.0.1,/", "invalid URL"),
+        ("redis+sentinel://:wr0ng@[/main", "invalid URL"),
+        ("redis+sentinel://:wr0ng@10.0.0.1/main/wr0ng", "invalid URL"),
+        ("redis+sentinel://:wr0ng@10.0.0.1", name),
+        ("redis+sentinel://:wr0ng@10.0.0.1/", name),
+        ("redis+sentinel://:wr0ng@10.0.0.1/wr%0ng", name),
+        (
+            "redis+sentinel://10.0.0.1/main?password=wr0ng",
+            "unknown parameter in a URL of Sentinels",
+        ),
+    ] {
+        let error = RedisReplyStore::connect(url).await.unwrap_err().to_string();
+        assert_eq!(error, format!("reply store unavailable: redis: {text}"));
+    }
+    let prefix = RedisReplyStore::connect("redis://10.0.0.1/")
+        .prefix("{chat}:")
+        .await;
+    let text = "reply store unavailable: redis: a prefix cannot have braces";
+    assert_eq!(prefix.unwrap_err().to_string(), text);
 }

@@ -2,8 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use copilot_wire_redis::RedisConnection;
 use redis::AsyncCommands;
-use redis::aio::ConnectionManager;
 use tokio::sync::Mutex;
 
 use super::rows::{NOT_STORED, checked_vector, most_relevant};
@@ -14,7 +14,7 @@ use crate::redis_server::{TIME_TO_LIVE_MS, redis_error};
 ///
 /// An element is the vector, as 32-bit numbers in little-endian order, and the text behind it.
 pub struct RedisMemory {
-    redis: ConnectionManager,
+    redis: RedisConnection,
     key: String,
     embedder: Arc<dyn Embedder>,
     /// The elements read so far. The list only grows.
@@ -120,14 +120,14 @@ impl Memory for RedisMemory {
 /// The memories of all conversations in Redis. They outlive their runs, as memory files do.
 #[derive(Clone)]
 pub struct RedisMemories {
-    redis: ConnectionManager,
+    redis: RedisConnection,
     embedder: Arc<dyn Embedder>,
 }
 
 impl RedisMemories {
     /// Creates the memories of one embedder.
     #[must_use]
-    pub fn new(redis: ConnectionManager, embedder: Arc<dyn Embedder>) -> Self {
+    pub fn new(redis: RedisConnection, embedder: Arc<dyn Embedder>) -> Self {
         Self { redis, embedder }
     }
 }

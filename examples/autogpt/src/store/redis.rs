@@ -2,8 +2,8 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use copilot_wire_redis::RedisConnection;
 use redis::Script;
-use redis::aio::ConnectionManager;
 
 use super::{Claim, Conversation, RunStore, Saved, StoreError};
 use crate::env::random_id;
@@ -23,7 +23,7 @@ const LEASE: Duration = Duration::from_secs(30);
 /// may claim.
 #[derive(Clone)]
 pub struct RedisRunStore {
-    redis: ConnectionManager,
+    redis: RedisConnection,
     lease: Duration,
 }
 
@@ -84,7 +84,7 @@ static START: LazyLock<Script> = LazyLock::new(|| {
 impl RedisRunStore {
     /// Creates a store with leases of 30 seconds.
     #[must_use]
-    pub fn new(redis: ConnectionManager) -> Self {
+    pub fn new(redis: RedisConnection) -> Self {
         let lease = LEASE;
         Self { redis, lease }
     }
@@ -201,7 +201,7 @@ impl RunStore for RedisRunStore {
 
 /// The release of a lease, performed on drop while `is_owner` is set.
 struct Release {
-    redis: ConnectionManager,
+    redis: RedisConnection,
     lease: String,
     owner: String,
     is_owner: bool,

@@ -25,8 +25,10 @@ async fn lease_ends() {
 
 #[tokio::test]
 async fn redis_fulfils_the_contract() {
-    let redis = Redis::start().unwrap();
-    check(|| Arc::new(store(&redis))).await;
+    for redis in [Redis::start(), Redis::start_cluster()] {
+        let redis = redis.unwrap();
+        check(|| Arc::new(store(&redis))).await;
+    }
 }
 
 #[tokio::test]
@@ -120,7 +122,11 @@ async fn every_key_expires_and_a_lost_key_is_a_conflict() {
 
 #[tokio::test]
 async fn servers_share_memories() {
-    let redis = Redis::start().unwrap();
+    share_memories(&Redis::start().unwrap()).await;
+    share_memories(&Redis::start_cluster().unwrap()).await;
+}
+
+async fn share_memories(redis: &Redis) {
     let mut connection = connect(&redis.url()).unwrap();
     let open = || RedisMemories::new(connection.clone(), Arc::new(ByteCounts::new()));
     let (one, two) = (open().of("c").await.unwrap(), open().of("c").await.unwrap());

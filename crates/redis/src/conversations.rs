@@ -1,0 +1,160 @@
+//! The store of conversations.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use copilot_wire::conversations::{ConversationStore, RecordError, RecordKey};
+use redis::Value;
+
+use crate::connect::{Connect, Redis};
+use crate::fault::Fault;
+use crate::store::{millis, word};
+
+/// The estimated size of a record in Redis without its bytes.
+const OVERHEAD: usize = 256;
+/// The number of attempts to make place for a record, each of which deletes a thousand.
+const ATTEMPTS: usize = 300;
+
+/// A [`ConversationStore`] in Redis, for servers that share their conversations.
+///
+/// The records of one user take at most 64 MiB by default, with 256 bytes more for each; those that expire first are
+/// deleted where one more does not fit. All users together may have what Redis has: with `maxmemory` and the policy
+/// `noeviction` a record that does not fit is [`RecordError::Full`]. In a cluster everything of one user is at one
+/// server, so those of a server with a single user are all at one.
+///
+/// ```no_run
+/// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
+/// use copilot_wire::Router;
+/// use copilot_wire::conversations::Conversations;
+/// use copilot_wire_redis::RedisConversationStore;
+///
+/// let store = RedisConversationStore::connect("redis://127.0.0.1/").prefix("chat:").await?;
+/// let router = Router::new().conversations(Conversations::per_user(store));
+/// # drop(router);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// Every command has 2 seconds. What takes longer, and every other trouble with Redis, is
+/// [`RecordError::Unavailable`], which names its kind and never a key, a record or a part of the URL.
+pub struct RedisConversationStore {
+    redis: Arc<Redis>,
+    user_limit: usize,
+}
+
+impl RedisConversationStore {
+    /// Connects to the servers at a URL, as [`RedisReplyStore::connect`](crate::RedisReplyStore::connect) does, over
+    /// a connection of its own. [`RedisReplyStore::conversations`](crate::RedisReplyStore::conversations) shares that
+    /// of a store of replies.
+    ///
+    /// # Errors
+    ///
+    /// As for the store of replies.
+    pub fn connect(url: impl Into<String>) -> Connect<Self> {
+        Connect::new(url.into())
+    }
+
+    pub(crate) fn new(redis: Arc<Redis>) -> Self {
+        Self {
+            redis,
+            user_limit: 64 << 20,
+        }
+    }
+
+    /// Sets the size of the records of one user, in bytes. On a server with a single user these are all records.
+    #[must_use]
+    pub fn user_limit(mut self, bytes: usize) -> Self {
+        self.user_limit = bytes;
+        self
+    }
+}
+
+#[async_trait]
+impl ConversationStore for RedisConversationStore {
+    async fn put(
+        &self,
+        key: &RecordKey,
+        record: Bytes,
+        keep: Duration,
+    ) -> Result<bool, RecordError> {
+        if record.len().saturating_add(OVERHEAD) > self.user_limit {
+            return Err(RecordError::Full);
+        }
+        let keys = self.redis.names.records(key.user());
+        let script = self.redis.scripts.put.on(keys).arg(key.record());
+        let script = script.arg(&*record).arg(millis(keep));
+        let script = script.arg(self.user_limit).arg(OVERHEAD);
+        for _ in 0..ATTEMPTS {
+            match &*word(self.redis.connection.script(&script).await?)? {
+                "ok" => return Ok(true),
+                // Of a cluster also a record that was stored just now, if the answer to that was lost.
+                "exists" => return Ok(false),
+                "again" => {}
+                _ => return Err(Fault::unexpected().into()),
+            }
+        }
+        Err(RecordError::Full)
+    }
+
+    async fn get(
+        &self,
+        keys: &[RecordKey],
+        keep: Duration,
+    ) -> Result<Vec<Option<Bytes>>, RecordError> {
+        let mut users = BTreeMap::<_, Vec<_>>::new();
+        for (at, key) in keys.iter().enumerate() {
+            users.entry(key.user()).or_default().push((at, key));
+        }
+        let mut records = vec![None; keys.len()];
+        for (user, keys) in users {
+            let script = self.redis.scripts.get.on(self.redis.names.records(user));
+            let mut script = script.arg(millis(keep));
+            for (_, key) in &keys {
+                script = script.arg(key.record());
+            }
+            let Value::Array(found) = self.redis.connection.script(&script).await? else {
+                return Err(Fault::unexpected().into());
+            };
+            if found.len() != keys.len() {
+                return Err(Fault::unexpected().into());
+            }
+            for ((at, _), found) in keys.into_iter().zip(found) {
+                let record = match found {
+                    Value::BulkString(record) => Some(record.into()),
+                    Value::Nil => None,
+                    _ => return Err(Fault::unexpected().into()),
+                };
+                if let Some(place) = records.get_mut(at) {
+                    *place = record;
+                }
+            }
+        }
+        Ok(records)
+    }
+
+    async fn delete(&self, key: &RecordKey) -> Result<bool, RecordError> {
+        let keys = self.redis.names.records(key.user());
+        let script = self.redis.scripts.delete.on(keys).arg(key.record());
+        let answer = self.redis.connection.script(&script.arg(OVERHEAD)).await?;
+        match &*word(answer)? {
+            "ok" => Ok(true),
+            "gone" => Ok(false),
+            _ => Err(Fault::unexpected().into()),
+        }
+    }
+}
+
+impl fmt::Debug for RedisConversationStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisConversationStore")
+            .field("names", &self.redis.names)
+            .field("user_limit", &self.user_limit)
+            .finish()
+    }
+}
