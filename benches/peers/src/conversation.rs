@@ -82,10 +82,10 @@ fn framed(row: &mut Checked, name: &'static str, mut run: impl FnMut() -> Bytes 
     });
 }
 
-/// 2,000 tokens, said one by one.
-pub fn answer() -> Row {
-    let words = source::tokens(2_000).leak();
-    answer_of(words, "an answer of 2,000 tokens without a stream")
+/// Tokens, said one by one.
+pub fn answer(count: usize) -> Row {
+    let words = source::tokens(count).leak();
+    answer_of(words, "an answer in tokens without a stream")
 }
 
 /// The same, said as one text.

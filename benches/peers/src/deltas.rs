@@ -16,7 +16,6 @@ use crate::encode::{
 };
 use crate::{Contender, Row, source};
 
-const EVENTS: usize = 20_000;
 const DECODED: usize = 5_000;
 
 /// A protocol, and how its text events are written and read by hand.
@@ -46,8 +45,8 @@ impl<P: Protocol, T: Serialize + 'static> Kind<P, T> {
         }
     }
 
-    fn encode(self) -> Row {
-        let words: &'static [&'static str] = source::tokens(EVENTS).leak();
+    fn encode(self, events: usize) -> Row {
+        let words: &'static [&'static str] = source::tokens(events).leak();
         let (name, make) = (self.event, self.data);
         let each = move || stream::iter(words.iter().copied().enumerate());
         let data = move |(number, word)| make(number, black_box(word));
@@ -98,7 +97,7 @@ impl<P: Protocol, T: Serialize + 'static> Kind<P, T> {
             });
             events.sum()
         });
-        row.row(self.encode, "event", EVENTS)
+        row.row(self.encode, "event", events)
     }
 
     /// Both read what the crate writes, in pieces of 1460 bytes.
@@ -353,20 +352,20 @@ mod apps {
     };
 }
 
-pub fn encode_responses() -> Row {
-    responses::KIND.encode()
+pub fn encode_responses(events: usize) -> Row {
+    responses::KIND.encode(events)
 }
 
-pub fn encode_messages() -> Row {
-    messages::KIND.encode()
+pub fn encode_messages(events: usize) -> Row {
+    messages::KIND.encode(events)
 }
 
-pub fn encode_pages() -> Row {
-    pages::KIND.encode()
+pub fn encode_pages(events: usize) -> Row {
+    pages::KIND.encode(events)
 }
 
-pub fn encode_apps() -> Row {
-    apps::KIND.encode()
+pub fn encode_apps(events: usize) -> Row {
+    apps::KIND.encode(events)
 }
 
 pub fn typed_responses() -> Row {

@@ -21,7 +21,7 @@ use futures::{Stream, stream};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::source::{self, Price};
+use crate::source::{self, Price, Sample};
 use crate::{Contender, Row};
 
 const CHUNK: &str = "copilotMessageChunk";
@@ -216,31 +216,34 @@ fn openbb(words: &'static [&'static str], name: &'static str, unit: &'static str
     row.row(name, unit, words.len())
 }
 
-pub fn openbb_tokens() -> Row {
-    openbb(
-        source::tokens(20_000).leak(),
-        "OpenBB token events",
-        "event",
-    )
+pub fn openbb_tokens(count: usize) -> Row {
+    openbb(source::tokens(count).leak(), "OpenBB token events", "event")
 }
 
-pub fn clean_delta() -> Row {
-    deltas(false, "64 KiB of text without escapes in one event")
+/// Text as a model writes it, in tokens.
+pub fn sample(sample: Sample) -> Row {
+    let name = "OpenBB token events of one kind of text";
+    openbb(sample.tokens(2000).leak(), name, "event")
 }
 
-pub fn dirty_delta() -> Row {
-    deltas(true, "64 KiB of text with 3 % escapes in one event")
+pub fn clean_deltas(count: usize) -> Row {
+    let text = source::text(64 * 1024, false);
+    deltas(text, count, "events of 64 KiB without escapes")
 }
 
-pub fn markdown_delta() -> Row {
-    let text: &'static str = source::markdown(64 * 1024).leak();
-    let name = "64 KiB of Markdown in one event";
-    openbb(vec![text; 8].leak(), name, "event")
+pub fn dirty_deltas(count: usize) -> Row {
+    let text = source::text(64 * 1024, true);
+    deltas(text, count, "events of 64 KiB with 3 % escapes")
 }
 
-fn deltas(dirty: bool, name: &'static str) -> Row {
-    let text: &'static str = source::text(64 * 1024, dirty).leak();
-    openbb(vec![text; 8].leak(), name, "event")
+pub fn markdown_deltas(count: usize) -> Row {
+    let text = source::markdown(64 * 1024);
+    deltas(text, count, "events of 64 KiB of Markdown")
+}
+
+fn deltas(text: String, count: usize, name: &'static str) -> Row {
+    let text: &'static str = text.leak();
+    openbb(vec![text; count].leak(), name, "event")
 }
 
 #[derive(Serialize)]
@@ -291,10 +294,10 @@ fn copying(wire: Vec<u8>) -> impl FnMut(&mut dyn FnMut(&[u8])) -> usize {
     }
 }
 
-pub fn openai_chunks() -> Row {
+pub fn openai_chunks(count: usize) -> Row {
     use copilot_wire::openai::OpenAi;
 
-    let words: &'static [&'static str] = source::tokens(20_000).leak();
+    let words: &'static [&'static str] = source::tokens(count).leak();
     // A stream begins with the role and ends with the reason.
     let mut row = Checked::new(|mut chunk| {
         let content = chunk["choices"][0]["delta"]["content"].take();

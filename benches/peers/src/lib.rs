@@ -10,7 +10,10 @@ pub mod encode;
 pub mod line;
 pub mod plumbing;
 pub mod query;
-pub mod source;
+
+pub use guard::source;
+
+use source::Sample;
 
 /// One piece of work.
 pub struct Row {
@@ -43,19 +46,50 @@ impl Contender {
 pub type Builder = (&'static str, fn() -> Row);
 
 pub const ROWS: &[Builder] = &[
-    ("encode-token", encode::openbb_tokens),
-    ("encode-chunk", encode::openai_chunks),
-    ("encode-response", deltas::encode_responses),
-    ("encode-message", deltas::encode_messages),
-    ("encode-page", deltas::encode_pages),
-    ("encode-app", deltas::encode_apps),
-    ("encode-clean", encode::clean_delta),
-    ("encode-dirty", encode::dirty_delta),
-    ("encode-markdown", encode::markdown_delta),
+    ("encode-token-1", || encode::openbb_tokens(1)),
+    ("encode-token-100", || encode::openbb_tokens(100)),
+    ("encode-token-10000", || encode::openbb_tokens(10_000)),
+    ("encode-chunk-1", || encode::openai_chunks(1)),
+    ("encode-chunk-100", || encode::openai_chunks(100)),
+    ("encode-chunk-10000", || encode::openai_chunks(10_000)),
+    ("encode-response-1", || deltas::encode_responses(1)),
+    ("encode-response-100", || deltas::encode_responses(100)),
+    ("encode-response-10000", || deltas::encode_responses(10_000)),
+    ("encode-message-1", || deltas::encode_messages(1)),
+    ("encode-message-100", || deltas::encode_messages(100)),
+    ("encode-message-10000", || deltas::encode_messages(10_000)),
+    ("encode-page-1", || deltas::encode_pages(1)),
+    ("encode-page-100", || deltas::encode_pages(100)),
+    ("encode-page-10000", || deltas::encode_pages(10_000)),
+    ("encode-app-1", || deltas::encode_apps(1)),
+    ("encode-app-100", || deltas::encode_apps(100)),
+    ("encode-app-10000", || deltas::encode_apps(10_000)),
+    ("encode-sample-prose", || encode::sample(Sample::Prose)),
+    ("encode-sample-lines", || encode::sample(Sample::Lines)),
+    ("encode-sample-list", || encode::sample(Sample::List)),
+    ("encode-sample-table", || encode::sample(Sample::Table)),
+    ("encode-sample-code", || encode::sample(Sample::Code)),
+    ("encode-sample-chinese", || encode::sample(Sample::Chinese)),
+    ("encode-sample-emoji", || encode::sample(Sample::Emoji)),
+    ("encode-clean-1", || encode::clean_deltas(1)),
+    ("encode-clean-32", || encode::clean_deltas(32)),
+    ("encode-dirty-1", || encode::dirty_deltas(1)),
+    ("encode-dirty-32", || encode::dirty_deltas(32)),
+    ("encode-markdown-1", || encode::markdown_deltas(1)),
+    ("encode-markdown-32", || encode::markdown_deltas(32)),
     ("encode-table", encode::table),
     ("encode-table-reused", encode::table_reused),
-    ("encode-answer", conversation::answer),
+    ("encode-answer-1", || conversation::answer(1)),
+    ("encode-answer-100", || conversation::answer(100)),
+    ("encode-answer-2000", || conversation::answer(2000)),
+    ("encode-answer-10000", || conversation::answer(10_000)),
     ("encode-answer-at-once", conversation::answer_at_once),
+    ("frames-token-16", || decode::frames_tokens(16)),
+    ("frames-chunk-16", || decode::frames_chunks(16)),
+    ("frames-large-16", || decode::frames_large(16)),
+    ("typed-token-16", || decode::typed_tokens(16)),
+    ("typed-chunk-16", || decode::typed_chunks(16)),
+    ("typed-large-16", || decode::typed_large(16)),
     ("frames-token-1460", || decode::frames_tokens(1460)),
     ("frames-token-64k", || decode::frames_tokens(65536)),
     ("frames-chunk-1460", || decode::frames_chunks(1460)),

@@ -37,17 +37,7 @@ struct Item<D> {
 }
 
 fn body(as_string: bool) -> Bytes {
-    let prices = source::prices(if as_string { 58_000 } else { 66_000 });
-    let records = serde_json::to_string(&prices).unwrap();
-    let content = if as_string {
-        serde_json::to_string(&records).unwrap()
-    } else {
-        records
-    };
-    let body = format!(
-        r#"{{"messages":[{{"role":"human","content":"What happened?"}},{{"role":"ai","content":"{{\"function\":\"get_widget_data\",\"input_arguments\":{{\"data_sources\":[]}}}}"}},{{"role":"tool","function":"get_widget_data","input_arguments":{{"data_sources":[{{"widget_uuid":"5f0e2c6e-0d1c-4d6e-9a7b-2f0a3c1b4d5e","origin":"OpenBB Sandbox","id":"prices","input_args":{{"symbol":"AAPL"}}}}]}},"data":[{{"items":[{{"data_format":{{"data_type":"object","parse_as":"table"}},"content":{content}}}]}}],"extra_state":{{}}}}],"widgets":{{"primary":[],"secondary":[],"extra":[]}},"timezone":"Europe/London","urls":[]}}"#
-    );
-    Bytes::from(body)
+    source::query(if as_string { 58_000 } else { 66_000 }, as_string)
 }
 
 fn typed<D: for<'a> Deserialize<'a> + 'static>(

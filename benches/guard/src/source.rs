@@ -1,5 +1,7 @@
 //! The data that is encoded and decoded: generated, the same in every run.
 
+use bytes::Bytes;
+
 /// A small generator of numbers, so that no pattern is there for the processor to learn.
 pub struct Numbers(u64);
 
@@ -146,13 +148,95 @@ pub fn text(length: usize, dirty: bool) -> String {
     out
 }
 
-/// Markdown as a model writes it, of about this many bytes.
+/// A kind of text that models write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sample {
+    Prose,
+    Lines,
+    List,
+    Table,
+    Code,
+    Chinese,
+    Emoji,
+}
+
+impl Sample {
+    pub const ALL: &[(&str, Self)] = &[
+        ("prose", Self::Prose),
+        ("lines", Self::Lines),
+        ("list", Self::List),
+        ("table", Self::Table),
+        ("code", Self::Code),
+        ("chinese", Self::Chinese),
+        ("emoji", Self::Emoji),
+    ];
+
+    fn text(self) -> &'static str {
+        match self {
+            Self::Prose => include_str!("samples/prose.md").trim_end(),
+            Self::Lines => include_str!("samples/lines.md"),
+            Self::List => include_str!("samples/list.md"),
+            Self::Table => include_str!("samples/table.md"),
+            Self::Code => include_str!("samples/code.md"),
+            Self::Chinese => include_str!("samples/chinese.md"),
+            Self::Emoji => include_str!("samples/emoji.md"),
+        }
+    }
+
+    /// This text again and again, as many tokens of a model.
+    pub fn tokens(self, count: usize) -> Vec<&'static str> {
+        split(self.text()).cycle().take(count).collect()
+    }
+
+    /// This text again and again, up to this many bytes or a few less.
+    pub fn of_length(self, length: usize) -> String {
+        let mut text = self.text().repeat(length / self.text().len() + 1);
+        let end = (0..=length).rev().find(|at| text.is_char_boundary(*at));
+        text.truncate(end.unwrap_or_default());
+        text
+    }
+}
+
+/// Cuts a text as the usual tokenizers do: a word with the space before it, up to three digits, up to two letters of a
+/// script without spaces, equal signs together, line ends together.
+fn split(mut text: &'static str) -> impl Iterator<Item = &'static str> + Clone {
+    std::iter::from_fn(move || {
+        let mut letters = text.char_indices().peekable();
+        let (_, mut first) = letters.next()?;
+        if first == ' '
+            && letters
+                .peek()
+                .is_some_and(|(_, next)| !next.is_whitespace())
+        {
+            first = letters.next()?.1;
+        }
+        let (like, most): (fn(char, char) -> bool, usize) = match first {
+            _ if first.is_ascii_alphabetic() => (|_, next| next.is_ascii_alphabetic(), 12),
+            _ if first.is_ascii_digit() => (|_, next| next.is_ascii_digit(), 3),
+            _ if first.is_alphabetic() => (|_, next| next.is_alphabetic(), 2),
+            _ => (|first, next| first == next, 16),
+        };
+        let more = letters
+            .take(most - 1)
+            .take_while(|(_, next)| like(first, *next));
+        let last = more.last();
+        let end = match last {
+            Some((at, letter)) => at + letter.len_utf8(),
+            None => text.find(first).unwrap_or(0) + first.len_utf8(),
+        };
+        let (token, rest) = text.split_at(end);
+        text = rest;
+        Some(token)
+    })
+}
+
+/// Markdown as a model writes it, of about this many bytes: all samples, one after the other.
 pub fn markdown(length: usize) -> String {
-    const SECTION: &str = "## A heading\n\nSome text with **bold** and `code`, a \
-        [link](https://example.com/a) and more \"quoted\" words that go on.\n\n- an item of a \
-        list\n- another, with `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn main() {\n    \
-        println!(\"{}\", 1 < 2);\n}\n```\n\n";
-    SECTION.repeat(length / SECTION.len() + 1)
+    let all: String = Sample::ALL
+        .iter()
+        .map(|(_, sample)| format!("{}\n\n", sample.text()))
+        .collect();
+    all.repeat(length / all.len() + 1)
 }
 
 /// A row of a table.
@@ -212,4 +296,17 @@ pub fn openai_wire(count: usize) -> String {
         wire += "},\"finish_reason\":null}]}\n\n";
     }
     wire
+}
+
+/// A query with this many rows of widget data, as JSON text in a string or as plain records.
+pub fn query(rows: usize, as_string: bool) -> Bytes {
+    let records = serde_json::to_string(&prices(rows)).unwrap();
+    let content = match as_string {
+        true => serde_json::to_string(&records).unwrap(),
+        false => records,
+    };
+    let body = format!(
+        r#"{{"messages":[{{"role":"human","content":"What happened?"}},{{"role":"ai","content":"{{\"function\":\"get_widget_data\",\"input_arguments\":{{\"data_sources\":[]}}}}"}},{{"role":"tool","function":"get_widget_data","input_arguments":{{"data_sources":[{{"widget_uuid":"5f0e2c6e-0d1c-4d6e-9a7b-2f0a3c1b4d5e","origin":"OpenBB Sandbox","id":"prices","input_args":{{"symbol":"AAPL"}}}}]}},"data":[{{"items":[{{"data_format":{{"data_type":"object","parse_as":"table"}},"content":{content}}}]}}],"extra_state":{{}}}}],"widgets":{{"primary":[],"secondary":[],"extra":[]}},"timezone":"Europe/London","urls":[]}}"#
+    );
+    Bytes::from(body)
 }

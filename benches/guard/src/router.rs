@@ -1,0 +1,162 @@
+//! Whole requests, in process: a router, without a server's connection around it.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::hint::black_box;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use copilot_wire::protocol::{AgentError, Protocol};
+use copilot_wire::router::Mount;
+use copilot_wire::{
+    Agent, Body, Reply, Request, Router, ag_ui, anthropic, async_trait, openai, openbb, responses,
+    ui_stream,
+};
+use futures_core::Stream;
+
+use crate::Path;
+use crate::reply::{self, Speaker, Words, frames};
+use crate::source;
+
+/// The events of an answer.
+const EVENTS: usize = 200;
+
+/// The requests of a run.
+const REQUESTS: usize = 20;
+
+/// A request body of one piece.
+struct Piece(Option<Bytes>);
+
+impl Stream for Piece {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        Poll::Ready(self.0.take().map(Ok))
+    }
+}
+
+/// An agent that waits after its first word.
+struct Waiter;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Waiter {
+    async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        reply.text("The").await?;
+        std::future::pending().await
+    }
+}
+
+/// Creates a request with the headers that the usual clients send.
+fn request(path: &str, body: &'static str) -> http::Request<Piece> {
+    http::Request::post(path)
+        .header("host", "127.0.0.1:7777")
+        .header("user-agent", "OpenAI/JS 6.9.1")
+        .header("accept", "application/json")
+        .header("accept-encoding", "gzip, deflate")
+        .header("content-type", "application/json")
+        .header("content-length", body.len())
+        .header("authorization", "Bearer sk-1234567890abcdef")
+        .header("connection", "keep-alive")
+        .body(Piece(Some(Bytes::from_static(body.as_bytes()))))
+        .unwrap()
+}
+
+fn respond(router: &Router, request: http::Request<Piece>) -> http::Response<Body> {
+    let mut cx = Context::from_waker(Waker::noop());
+    match pin!(router.handle(request)).poll(&mut cx) {
+        Poll::Ready(response) => response,
+        Poll::Pending => panic!("all of the request is there"),
+    }
+}
+
+fn both<M: Mount + 'static>(
+    name: &'static str,
+    mount: fn() -> M,
+    path: &'static str,
+    body: &'static str,
+) -> [Path; 2]
+where
+    Speaker: Agent<M::Protocol>,
+    Waiter: Agent<M::Protocol>,
+{
+    // All are there before the first run, with which counting has not begun.
+    let requests = move || {
+        (0..2 * REQUESTS)
+            .map(move |_| request(path, body))
+            .collect()
+    };
+    [
+        Path::new(format!("head-{name}"), "request", REQUESTS, move || {
+            let router = Router::new().mount(mount(), Waiter).unwrap();
+            let mut requests: Vec<_> = requests();
+            Box::new(move || {
+                let answered = (0..REQUESTS).filter_map(|_| {
+                    let response = black_box(respond(&router, requests.pop()?));
+                    let ok = response.status().is_success();
+                    // What an agent does when it is dropped comes after the head.
+                    std::mem::forget(response);
+                    Some(usize::from(ok))
+                });
+                answered.sum()
+            })
+        }),
+        Path::new(format!("request-{name}"), "request", REQUESTS, move || {
+            let words: Words = source::tokens(EVENTS).leak();
+            let waits = false;
+            let speaker = Speaker { words, waits };
+            let router = Router::new().mount(mount(), speaker).unwrap();
+            let mut requests: Vec<_> = requests();
+            Box::new(move || {
+                let lengths = (0..REQUESTS).filter_map(|_| {
+                    let response = respond(&router, requests.pop()?);
+                    Some(
+                        frames(response.into_body())
+                            .map(|frame| black_box(frame).len())
+                            .sum::<usize>(),
+                    )
+                });
+                lengths.sum()
+            })
+        }),
+    ]
+}
+
+pub(crate) fn paths() -> Vec<Path> {
+    [
+        both(
+            "openbb",
+            || openbb::Descriptor::new("words", "Words", "Says words"),
+            "/v1/query",
+            reply::OPENBB,
+        ),
+        both(
+            "openai",
+            || openai::Model::new("words"),
+            "/v1/chat/completions",
+            reply::OPENAI,
+        ),
+        both(
+            "responses",
+            || responses::Model::new("words"),
+            "/v1/responses",
+            reply::RESPONSES,
+        ),
+        both(
+            "anthropic",
+            || anthropic::Model::new("words"),
+            "/v1/messages",
+            reply::ANTHROPIC,
+        ),
+        both(
+            "ui_stream",
+            ui_stream::Mount::new,
+            "/api/chat",
+            reply::UI_STREAM,
+        ),
+        both("ag_ui", ag_ui::Mount::new, "/agui", reply::AG_UI),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
