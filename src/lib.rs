@@ -71,6 +71,7 @@
 //! | `responses` | the Responses protocol of OpenAI | |
 //! | `ui_stream` | web pages with `useChat` of the AI SDK | |
 //! | `ag_ui` | CopilotKit and other AG-UI apps | |
+//! | `mcp` | an agent as a tool of MCP clients: Claude Code, Codex, Copilot and others | |
 //! | `openai` + `responses` + `anthropic` | `Router::mount_model` and `Router::mount_catch_all`: an agent as a model in all three | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
@@ -90,7 +91,7 @@
 //! | layer | modules | contents |
 //! |---|---|---|
 //! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui` | one module and one feature per protocol |
+//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui`, `mcp` | one module and one feature per protocol |
 //! |   | `models` | mounting an agent as a model, and the list of models |
 //! | 4 | [`router`] | HTTP requests and responses, for any protocol |
 //! | 3 | [`agent`], [`conversations`], `replies` | runs agents and sends their replies; what is stored of them |
@@ -115,6 +116,7 @@ pub mod github;
     any(doc, doctest),
     feature = "ag_ui",
     feature = "anthropic",
+    feature = "mcp",
     feature = "meilisearch",
     feature = "openbb",
     feature = "responses",
@@ -128,6 +130,8 @@ pub mod github;
 pub mod guide;
 pub mod json;
 pub mod lines;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
 #[cfg(any(feature = "anthropic", feature = "openai", feature = "responses"))]
@@ -150,6 +154,7 @@ pub mod replies;
 pub mod responses;
 pub mod router;
 pub mod sse;
+mod sync;
 #[cfg(feature = "ui_stream")]
 pub mod ui_stream;
 

@@ -34,6 +34,8 @@ pub fn scripts() -> Vec<&'static str> {
         crate::ui_stream::PLAYGROUND,
         #[cfg(feature = "ag_ui")]
         crate::ag_ui::PLAYGROUND,
+        #[cfg(feature = "mcp")]
+        crate::mcp::PLAYGROUND,
     ];
     scripts.to_vec()
 }

@@ -1,4 +1,4 @@
-//! `README.md` in this folder names what exists, and everything in this folder.
+//! `README.md` in this folder names what exists, everything in this folder, and every promise of `SECURITY.md`.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::BTreeSet;
@@ -35,25 +35,54 @@ fn check_defence(column: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     let mut source = String::new();
     for name in code(column) {
-        if name.ends_with(".rs") {
+        let is_file = name.ends_with(".rs") || name.ends_with(".toml");
+        if is_file {
             source = read(name).unwrap_or_default();
         }
-        if !name.ends_with(".rs") && !source.contains(name) || source.is_empty() {
+        if !is_file && !source.contains(name) || source.is_empty() {
             wrong.push(name.to_owned());
         }
     }
     wrong
 }
 
+/// Returns the rows of a table, without its first one.
+fn rows(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| line.starts_with("| ")).skip(1)
+}
+
+/// Checks a table of faults or promises, their tests and their defences. Returns the first column.
+fn check_table(text: &str) -> Vec<String> {
+    let check = |row: &str| {
+        let columns: Vec<_> = row.trim_matches('|').split('|').collect();
+        let [subject, tests, defence] = columns[..] else {
+            panic!("three columns: {row}");
+        };
+        let wrong = [check_tests(tests), check_defence(defence)].concat();
+        assert_eq!(wrong, [""; 0], "{subject}");
+        subject.trim().to_owned()
+    };
+    rows(text).map(check).collect()
+}
+
+/// Returns the sentences of a list.
+fn sentences(list: &str) -> Vec<String> {
+    let items = list.split("\n- ").skip(1);
+    let items = items.map(|item| item.split_whitespace().collect::<Vec<_>>().join(" "));
+    let mut sentences: Vec<String> = Vec::new();
+    for item in items {
+        for part in item.trim_end_matches('.').split(". ") {
+            sentences.push(format!("{part}."));
+        }
+    }
+    sentences
+}
+
 #[test]
 fn what_the_page_names_exists() {
     let page = read("README.md").unwrap();
-    let (tests, faults) = page.split_once("\n## ").unwrap();
-    let rows = |text| {
-        str::lines(text)
-            .filter(|line| line.starts_with("| "))
-            .skip(1)
-    };
+    let mut sections = page.split("\n## ");
+    let tests = sections.next().unwrap();
     let first = |row: &str| row.split('|').nth(1).unwrap_or_default().to_owned();
     let named: Vec<_> = rows(tests).map(first).collect();
     let named: BTreeSet<_> = named.iter().flat_map(|row| code(row)).collect();
@@ -71,15 +100,22 @@ fn what_the_page_names_exists() {
     let missing: Vec<_> = named.iter().filter(|name| find(name).is_none()).collect();
     assert_eq!(missing, [&""; 0], "entries that do not exist");
 
-    let mut count = 0;
-    for row in rows(faults) {
-        let columns: Vec<_> = row.trim_matches('|').split('|').collect();
-        let [fault, tests, defence] = columns[..] else {
-            panic!("three columns: {row}");
-        };
-        let wrong = [check_tests(tests), check_defence(defence)].concat();
-        assert_eq!(wrong, [""; 0], "{fault}");
-        count += 1;
-    }
-    assert!(count > 30, "{count} rows");
+    let counts = sections.map(|section| check_table(section).len());
+    let count: usize = counts.sum();
+    assert!(count > 60, "{count} rows");
+}
+
+#[test]
+fn every_promise_has_a_test() {
+    let page = read("README.md").unwrap();
+    let (_, table) = page.split_once("\n## Promises\n").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let security = fs::read_to_string(root.join("SECURITY.md")).unwrap();
+    let (_, promises) = security
+        .split_once("\n## What the library promises\n")
+        .unwrap();
+    let (promises, _) = promises.split_once("\n\nA violation").unwrap();
+    assert_eq!(check_table(table), sentences(promises));
 }

@@ -93,6 +93,8 @@ macro_rules! protocols {
         $each::<copilot_wire::responses::Responses>("responses", $search);
         #[cfg(feature = "meilisearch")]
         $each::<copilot_wire::meilisearch::Meilisearch>("meilisearch", $search);
+        #[cfg(feature = "mcp")]
+        $each::<copilot_wire::mcp::Mcp>("mcp", $search);
         #[cfg(feature = "ag_ui")]
         $each::<copilot_wire::ag_ui::AgUi>("ag-ui", $search);
     }};

@@ -6,8 +6,9 @@
 //! 1. [Concepts](concepts): agents, replies and bodies; the end of a turn, cancellation, reports, limits.
 //! 2. One chapter per front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
 //!    [coding clients](coding_clients) such as Copilot, Codex and Claude Code, and the protocols that they
-//!    use: [chat completions](openai), [Responses](responses), [Messages](anthropic);
-//!    [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the AI SDK, [AG-UI apps](ag_ui).
+//!    use: [chat completions](openai), [Responses](responses), also over [WebSockets](websocket), [Messages](anthropic);
+//!    [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the AI SDK, [AG-UI apps](ag_ui);
+//!    [MCP](mcp), for programs that call your agent as a tool.
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Questions](questions): asking before the agent acts, and answers that cannot be forged.
 //! 4. [Servers](servers): hyper, axum, actix-web, AWS Lambda, shutting down, and nginx in front.
@@ -46,6 +47,9 @@ pub mod from_preview_sdk {}
 #[doc = include_str!("github.md")]
 pub mod github {}
 
+#[doc = include_str!("mcp.md")]
+pub mod mcp {}
+
 #[doc = include_str!("meilisearch.md")]
 pub mod meilisearch {}
 
@@ -75,6 +79,9 @@ pub mod servers {}
 
 #[doc = include_str!("tools.md")]
 pub mod tools {}
+
+#[doc = include_str!("websocket.md")]
+pub mod websocket {}
 
 #[doc = include_str!("own_protocol.md")]
 pub mod own_protocol {}

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
@@ -17,6 +17,7 @@ use bytes::Bytes;
 use super::store::{ReplyEnd, ReplyState};
 use crate::agent::{Key, Wakers};
 use crate::protocol::Framing;
+use crate::sync::{Mutex, MutexGuard};
 
 /// The bytes of frames that stay in memory, although the store has them.
 const RING: usize = 256 * 1024;

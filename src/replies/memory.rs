@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::poll_fn;
 use std::mem;
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::PoisonError;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 
@@ -17,6 +17,7 @@ use super::store::{
 };
 use crate::agent::{Key, Wakers};
 use crate::protocol::Env;
+use crate::sync::{Mutex, MutexGuard};
 
 /// A page has this many bytes at most, unless one event has more.
 const PAGE: usize = 64 * 1024;

@@ -257,7 +257,7 @@ impl Replies {
         };
         // Ids of replies let a client read them, so they come from the system's randomness,
         // whatever the environment has.
-        let session = request.session(&Env::new(Secret(env.clone())));
+        let mut session = request.session(&Env::new(Secret(env.clone())));
         let id = match session.reply_id() {
             Some(id) => user.reply(id),
             None => user.reply(&Env::new(Secret(env.clone())).uuid()),
@@ -288,9 +288,13 @@ impl Replies {
             }
         }
         let meta = Some(meta).filter(|_| !required);
-        // Keep-alives are the tails' own: each connection has a silence of its own, and none of
-        // them belongs into the log.
-        let body = Body::run_session(agent, request, session, env).without_ticks();
+        session.set_stored();
+        let mut body = Body::run_session(agent, request, session, env);
+        if !P::STORES_KEEP_ALIVE {
+            // Keep-alives are the tails' own: each connection has a silence of its own, and none of
+            // them belongs into the log.
+            body = body.without_ticks();
+        }
         user.running.attach(&body);
         let tail = Tail::new::<P>(self.clone(), id, 0, env, user.running.clone());
         let mut reader = Arc::clone(&local).reader();

@@ -5,7 +5,7 @@ use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::task::{Context, Waker};
 
 use super::Limits;
@@ -13,6 +13,7 @@ use super::health::Health;
 use super::local::Local;
 use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
 use crate::protocol::{Env, Framing};
+use crate::sync::{Mutex, MutexGuard};
 
 /// A task that the library asks the caller to spawn.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;

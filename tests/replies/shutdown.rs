@@ -210,8 +210,11 @@ impl Visit for EveryProtocol {
 async fn refuses<P: Toolkit>(router: &Router) {
     let path = P::FrontEnd::PATH;
     let response = send(router, "", Method::POST, path, P::SAMPLE.request).await;
-    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
-    assert_eq!(response.headers()["retry-after"], "5");
+    // A call of a tool that cannot begin has a result.
+    if P::NAME != "mcp" {
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(response.headers()["retry-after"], "5");
+    }
     let bytes = read(response.into_body()).await;
     assert!(text(&bytes).contains("the server is shutting down"));
 }
