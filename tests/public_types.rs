@@ -110,7 +110,7 @@ fn a_url_is_its_text_and_hides_its_secrets_in_debug() {
 #[test]
 fn calls_of_models_convert_to_the_shared_vocabulary() {
     let arguments = json!({"city": "Brest"});
-    let call = ToolCall::new("weather", &arguments).unwrap();
+    let call = ToolCall::new("weather", &arguments).unwrap().id("1");
     let text = arguments.to_string();
     let openai = openai::ToolCall::new("1", "weather", &arguments).unwrap();
     assert_eq!(ToolCall::try_from(&openai), Ok(call.clone()));

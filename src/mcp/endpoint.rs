@@ -147,6 +147,7 @@ impl Messages {
             return Err(RpcError::no_tool());
         };
         request.look(&call.parts.headers);
+        request.found.reply = random();
         let (id, era) = (request.id.clone(), request.found.era);
         // A model reads this, and calls again.
         let failed = |text: &str| Ok(failed(&id, era, text));
@@ -185,7 +186,6 @@ impl Messages {
             request.found.dialog = dialogs.map(|dialogs| dialogs.dialog(user(&call)));
         }
         let is_stream = request.found.is_stream;
-        request.found.reply = random();
         #[cfg(feature = "resumable")]
         let reply = request.found.reply.clone().unwrap_or_default();
         let agent = Arc::clone(&mounted.agent);

@@ -143,11 +143,12 @@ impl Protocol for Mcp {
         Ok(call)
     }
 
-    /// Returns the part of the handle that all turns of a conversation have in common.
+    /// Returns the part of the handle that all turns of a conversation have in common. A call that brings the answer to
+    /// a question is of the conversation of the call that has asked, also without a store.
     fn conversation_id<'a>(request: &'a CallRequest, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
-        let handle = request.found.handle.as_deref().map(str::to_owned);
-        let handle = handle.or_else(|| request.handle())?;
-        thread::root(&handle).map(|root| Cow::Owned(root.to_owned()))
+        let root = request.handle();
+        let root = root.and_then(|handle| thread::root(&handle).map(str::to_owned));
+        root.or_else(|| thread::new_root(request)).map(Cow::Owned)
     }
 
     /// Binds a question in a dialog to the tool and its arguments, and one in text, which another call answers, to the

@@ -23,6 +23,14 @@ pub(super) fn root(handle: &str) -> Option<&str> {
     handle.get(..PREFIX.len() + DIGITS).filter(|_| is_handle)
 }
 
+/// Returns that part of the handles of a conversation that begins with this call. A call that brings the answer to a
+/// question has the same one as the call that has asked.
+pub(super) fn new_root(call: &CallRequest) -> Option<String> {
+    let digits = call.nonce().get(..DIGITS)?;
+    let is_root = digits.bytes().all(|it| it.is_ascii_hexdigit());
+    is_root.then(|| format!("{PREFIX}{digits}"))
+}
+
 /// Returns the id of the record of a turn: a handle of one tool is unknown to the others.
 fn id(tool: &str, handle: &str) -> String {
     format!("{tool} {handle}")
@@ -51,14 +59,16 @@ pub(super) async fn resume(
     let new = Json::object(|turn| {
         turn.str("question", &question);
     });
-    let (Some(random), true) = (random(), conversations.takes(&new)) else {
+    let root = previous.as_deref().and_then(root).map(str::to_owned);
+    let (Some(root), Some(random), true) = (
+        root.or_else(|| new_root(call)),
+        random(),
+        conversations.takes(&new),
+    ) else {
         return Ok(None);
     };
-    let (first, turn) = random.split_at(DIGITS);
-    let handle: Arc<str> = match previous.as_deref().and_then(root) {
-        Some(root) => format!("{root}{turn}").into(),
-        None => format!("{PREFIX}{first}{turn}").into(),
-    };
+    let (turn, _) = random.split_at(DIGITS);
+    let handle: Arc<str> = format!("{root}{turn}").into();
     call.found.handle = Some(Arc::clone(&handle));
     let recorder = CallRecorder {
         id: id(&tool, &handle),

@@ -1,7 +1,7 @@
 //! Questions: in the result, on the open stream, and in text.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use copilot_wire::Router;
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
@@ -309,4 +309,42 @@ fn a_list_of_tools_needs_no_capability() {
         let listed = json_of(listed).await;
         assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 2);
     });
+}
+
+#[test]
+fn the_call_with_the_answer_is_of_the_same_conversation() {
+    for stores in [false, true] {
+        in_virtual_time(async {
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let ids = Arc::clone(&seen);
+            let asks = agent(move |request, reply| {
+                let id = request.conversation_id().map(|id| id.into_owned());
+                ids.lock().unwrap().push(id.unwrap());
+                async move {
+                    match request.answer() {
+                        None => reply.confirm(Confirmation::new("go", "Go on?", ""))?,
+                        Some(_) => reply.text("Gone.").await?,
+                    }
+                    Ok(())
+                }
+            });
+            let mut router = empty().mount(mount(), asks).unwrap();
+            if stores {
+                let store = MemoryConversationStore::new();
+                router = router.conversations(Conversations::per_user(store));
+            }
+            for _ in 0..2 {
+                let asked = new_result(&router, "a", &new_call("delete")).await;
+                let state = asked["requestState"].as_str().unwrap();
+                let yes = new_result(&router, "a", &retry(state, "accept")).await;
+                assert!(text(&yes).starts_with("Gone."), "{yes}");
+            }
+            let seen = seen.lock().unwrap();
+            let [one, answered, two, again] = &**seen else {
+                panic!("{seen:?}");
+            };
+            assert_eq!((one, two), (answered, again));
+            assert_ne!(one, two);
+        });
+    }
 }

@@ -114,7 +114,7 @@ pub(crate) async fn post_new(
 }
 
 pub(crate) async fn read(body: Body) -> String {
-    let frames: Vec<Bytes> = body.map(|Ok(frame)| frame).collect().await;
+    let frames: Vec<Bytes> = body.map(Result::unwrap).collect().await;
     String::from_utf8(frames.concat()).unwrap()
 }
 

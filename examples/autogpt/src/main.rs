@@ -38,8 +38,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
         let port = port(arguments.get(1..).unwrap_or_default())?;
         let secret = setup.secret_key()?;
         let agent = setup.build(Profile::new(NAME, ROLE, &[]))?;
-        let replies = setup.replies().await?;
-        return serve::serve(agent, replies, port, secret).await;
+        let stores = setup.replies().await?;
+        return serve::serve(agent, stores, port, secret).await;
     }
     let has_goal = !arguments.is_empty();
     if !has_goal && setup.is_demo() {

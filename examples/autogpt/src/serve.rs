@@ -5,20 +5,22 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use autogpt::front_end::{FrontEnd, routes};
 use autogpt::runner::AutoGpt;
+use copilot_wire::conversations::Conversations;
 use copilot_wire::replies::Replies;
 use tokio::net::TcpListener;
 
 /// Serves the agent on this machine until Ctrl-C or `SIGTERM`. Questions are signed with `secret`, else with a
-/// random key of all servers that share `replies`.
+/// random key of all servers that share the replies.
 pub(crate) async fn serve(
     agent: AutoGpt,
-    replies: Replies,
+    (replies, conversations): (Replies, Conversations),
     port: u16,
     secret: Option<[u8; 32]>,
 ) -> Result<(), Box<dyn Error>> {
     let (mount, signer) = analyst::github_mount()?;
     let router = routes(FrontEnd::new(agent), mount)?
         .resumable(replies)
+        .conversations(conversations)
         .hosts(analyst::LOOPBACK);
     let router = match secret {
         Some(secret) => router.secret(secret),
@@ -44,4 +46,5 @@ fn print_addresses(address: SocketAddr) {
     );
     println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, model `autogpt`");
+    println!("  MCP clients        the tool `autogpt` at http://{address}/mcp");
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Duration;
 
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::replies::{MemoryReplyStore, Replies, StoreError as ReplyStoreError};
 #[cfg(feature = "redis")]
 use copilot_wire_redis::RedisReplyStore;
@@ -255,15 +256,19 @@ impl Setup {
         ))
     }
 
-    /// Returns the replies of a server, which a page can resume: in Redis if the runs are there, else in memory.
+    /// Returns the replies of a server, which a page can resume, and the conversations that clients continue by an id:
+    /// in Redis if the runs are there, else in memory.
     ///
     /// # Errors
     ///
     /// [`SetupError`]
-    pub async fn replies(&self) -> Result<Replies, SetupError> {
+    pub async fn replies(&self) -> Result<(Replies, Conversations), SetupError> {
         match &self.state {
             Some(State::Redis(url)) => self.redis_replies(url).await,
-            _ => Ok(Replies::per_user(MemoryReplyStore::new(), tokio::spawn)),
+            _ => Ok((
+                Replies::per_user(MemoryReplyStore::new(), tokio::spawn),
+                Conversations::per_user(MemoryConversationStore::new()),
+            )),
         }
     }
 
@@ -356,13 +361,14 @@ impl Setup {
     }
 
     #[cfg(feature = "redis")]
-    async fn redis_replies(&self, url: &str) -> Result<Replies, SetupError> {
+    async fn redis_replies(&self, url: &str) -> Result<(Replies, Conversations), SetupError> {
         let store = RedisReplyStore::connect(url).prefix("autogpt:").await?;
-        Ok(Replies::per_user(store, tokio::spawn))
+        let conversations = Conversations::per_user(store.conversations());
+        Ok((Replies::per_user(store, tokio::spawn), conversations))
     }
 
     #[cfg(not(feature = "redis"))]
-    async fn redis_replies(&self, _: &str) -> Result<Replies, SetupError> {
+    async fn redis_replies(&self, _: &str) -> Result<(Replies, Conversations), SetupError> {
         Err(SetupError::NoRedis)
     }
 

@@ -64,13 +64,14 @@ pub(super) fn turn<P: Protocol>(
         }
     }
     // Also after the first message was edited: front ends then leave out everything behind it.
-    let opens = said.len() == 1 && replies == 0 && !is_continued(request);
+    let is_first = said.len() == 1 && replies == 0 && !is_continued(request);
+    // A caller of a tool brings the answer with the same call.
+    let opens = is_first && !answers_apart(request);
     let (answer, void) = match answer(request, open, said.last()) {
         Ok(answer) => (answer, None),
         Err(void) => (Answer::Void, Some(void)),
     };
-    if let (Answer::Confirmation { id, accepted }, Some(_)) = (&answer, request.dialog_answer()) {
-        // A dialog adds no text to the transcript.
+    if let (Answer::Confirmation { id, accepted }, true) = (&answer, answers_apart(request)) {
         said.push(format!("{accepted} {id}").into());
     }
     let said: Vec<&str> = said.iter().map(Cow::as_ref).collect();
@@ -80,6 +81,11 @@ pub(super) fn turn<P: Protocol>(
         ..Turn::of_transcript(conversation, &said, answer)
     };
     (if opens { turn.opening() } else { turn }, void)
+}
+
+/// Returns `true` if the user answers in a dialog, which adds no text to the transcript.
+fn answers_apart<P: Protocol>(request: &Request<P>) -> bool {
+    request.dialog_answer().is_some() || request.proven_answer().is_some()
 }
 
 /// The reason why an answer does not count.
@@ -138,7 +144,7 @@ fn answer<P: Protocol>(
     match (answer.verdict, &answer.remark) {
         (Verdict::Accepted, _) => Ok(Answer::Confirmation { id, accepted: true }),
         // A typed `no` ends the run; a `cancel` and a dismissed dialog only decline the command.
-        (Verdict::Refused, _) if request.dialog_answer().is_none() && ends(&text) => {
+        (Verdict::Refused, _) if !answers_apart(request) && ends(&text) => {
             Ok(Answer::Reply { id, text })
         }
         (Verdict::Refused, _) => Ok(Answer::Confirmation {

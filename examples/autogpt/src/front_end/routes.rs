@@ -1,5 +1,6 @@
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
+use copilot_wire::mcp;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{Refusal, User};
 use copilot_wire::router::MountError;
@@ -10,7 +11,8 @@ use super::FrontEnd;
 use crate::digest::hex_digest;
 
 /// Mounts the agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, Meilisearch
-/// chat clients, web pages, as the model `autogpt` for clients of language models, and the playground at `/`.
+/// chat clients, web pages, as the model `autogpt` for clients of language models, as the tool `autogpt` for those that
+/// call tools, and the playground at `/`.
 ///
 /// Where nobody has set the [`User`] of a request, its header `authorization` is the user. All callers without one
 /// are one user, so that they too can resume an answer on a router with
@@ -25,6 +27,13 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
         "AutoGPT",
         "Works towards your goal step by step, and asks before a step does harm.",
     );
+    let tool = mcp::Mount::new(
+        "autogpt",
+        "Works towards a goal step by step, and asks before a step does harm.",
+    )
+    .title("AutoGPT")
+    .question("The goal, or what AutoGPT is to be told")
+    .server(mcp::Server::new("autogpt", env!("CARGO_PKG_VERSION")));
     Router::new()
         .guard(async |parts| Ok::<_, Refusal>(with_user(parts)))
         .playground()?
@@ -33,6 +42,7 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
         .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
         .mount(copilot_wire::ag_ui::Mount::new(), agent.clone())?
+        .mount(tool, agent.clone())?
         .mount_model("autogpt", agent)
 }
 

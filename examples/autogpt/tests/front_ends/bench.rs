@@ -19,6 +19,7 @@ use autogpt::store::MemoryStore;
 use autogpt::web::{Search, WebError};
 use autogpt::workspace::Workspace;
 use bytes::Bytes;
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::github::Mount;
 use copilot_wire::protocol::{Env, Environment};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
@@ -113,7 +114,8 @@ impl Bench {
         let replies = Replies::per_user(MemoryReplyStore::new(), tokio::spawn);
         let router = routes(FrontEnd::new(agent), mount)
             .unwrap()
-            .resumable(replies);
+            .resumable(replies)
+            .conversations(Conversations::per_user(MemoryConversationStore::new()));
         let ahead = Arc::new(AtomicU64::new(0));
         Self {
             // With a secret of its own: without one, all routers of a process know of each other's questions, and

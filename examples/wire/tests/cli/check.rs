@@ -67,7 +67,7 @@ fn an_agent_below_a_path_is_found() {
     let relay = Relay::new(server.address);
     let seen = run(&["check", &relay.url("/"), "-p", "openbb"], "");
     assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
-    assert!(seen.out.starts_with("0 errors, 0 warnings"), "{}", seen.out);
+    assert!(seen.out.starts_with("0 errors, "), "{}", seen.out);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn an_agent_is_asked_where_its_descriptor_says() {
     let describes = Server::new(Router::new().mount(descriptor, Mute).unwrap());
     let seen = run(&["check", &describes.url(""), "-p", "openbb"], "");
     assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
-    assert!(seen.out.starts_with("0 errors, 0 warnings"), "{}", seen.out);
+    assert!(seen.out.starts_with("0 errors, "), "{}", seen.out);
     let heads = relay.heads();
     let asked = |head: &String| head.starts_with("POST /base/v1/query ");
     assert!(heads.iter().any(asked), "{heads:?}");
