@@ -159,7 +159,7 @@ mod sync;
 pub mod ui_stream;
 
 #[doc(inline)]
-pub use agent::{Agent, Body, Reply, Request, agent_fn};
+pub use agent::{Agent, Body, Interrupted, Reply, Request, agent_fn};
 #[doc(no_inline)]
 pub use async_trait::async_trait;
 #[doc(inline)]

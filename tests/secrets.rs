@@ -339,7 +339,8 @@ fn responses_show_no_secret() {
                 let response = block_on(router.handle(request));
                 let place = format!("{method} {path} {body}");
                 search.debug(&place, response.headers());
-                let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(f)| f).collect());
+                let frames: Vec<Bytes> =
+                    block_on(response.into_body().map(Result::unwrap).collect());
                 search.text(&place, &String::from_utf8_lossy(&frames.concat()));
             }
         }

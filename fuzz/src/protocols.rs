@@ -236,7 +236,7 @@ pub fn word<P: Toolkit>(data: &[u8]) {
     let request = read::<P>(P::SAMPLE.request.as_bytes()).unwrap();
     let speaker = Arc::new(Speaker(Mutex::new(data.to_vec())));
     let body = Body::run(speaker, request, &Env::default());
-    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
+    let frames: Vec<Bytes> = block_on(body.filter_map(async |frame| frame.ok()).collect());
     let mut whole = Vec::new();
     for frame in frames {
         // A frame is whole events, so that no reader waits for the rest of one.

@@ -90,7 +90,12 @@ pub fn router(data: &[u8]) {
     let response = block_on(router.handle(request));
     let status = response.status();
     let content_type = response.headers().get(CONTENT_TYPE).cloned();
-    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    let frames: Vec<Bytes> = block_on(
+        response
+            .into_body()
+            .filter_map(async |frame| frame.ok())
+            .collect(),
+    );
     let body = frames.concat();
     match content_type.as_ref().map(|value| value.as_bytes()) {
         Some(b"text/event-stream") => assert_eq!(status, 200),

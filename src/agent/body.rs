@@ -1,6 +1,5 @@
 //! The response body: it runs the agent and returns its output as frames.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +26,8 @@ use crate::sync::Mutex;
 /// The longest silence before a keep-alive is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The body of a response: a stream of frames that never fails.
+/// The body of a response: a stream of frames, which fails only where a connection is
+/// [interrupted](Interrupted).
 ///
 /// A live body owns its agent. Polling it polls the agent, if that was woken, until the agent waits or
 /// 16 KiB are unsent; then everything written so far is returned as one frame. Dropping it drops the
@@ -68,8 +68,18 @@ enum Kind {
     Full(Option<Bytes>),
     Live(Box<Live>),
     #[cfg(feature = "resumable")]
-    Stream(Exclusive<Pin<Box<dyn Stream<Item = Bytes> + Send>>>),
+    Stream(Exclusive<Pin<Box<dyn Stream<Item = Frame> + Send>>>),
 }
+
+/// A frame of a body, or the error that ends its connection.
+type Frame = Result<Bytes, Interrupted>;
+
+/// The error of a body that ends before its reply does: the server breaks the connection, and the client resumes the
+/// reply. Only `replies::Replies::reconnect_after` does that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the connection was interrupted, so that its client resumes the reply")]
+#[non_exhaustive]
+pub struct Interrupted;
 
 struct Live {
     frames: Arc<dyn Frames>,
@@ -314,10 +324,10 @@ impl Body {
         not(feature = "resumable"),
         expect(clippy::needless_pass_by_ref_mut, reason = "a stored reply needs it")
     )]
-    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Frame>> {
         match &mut self.kind {
-            Kind::Full(bytes) => Poll::Ready(bytes.take()),
-            Kind::Live(live) => live.poll(cx),
+            Kind::Full(bytes) => Poll::Ready(bytes.take().map(Ok)),
+            Kind::Live(live) => live.poll(cx).map(|frame| frame.map(Ok)),
             #[cfg(feature = "resumable")]
             Kind::Stream(stream) => stream.get().as_mut().poll_next(cx),
         }
@@ -327,7 +337,9 @@ impl Body {
 #[cfg(feature = "resumable")]
 impl Body {
     /// Creates a body from frames that come from elsewhere.
-    pub(crate) fn from_frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+    pub(crate) fn from_frames(
+        frames: impl Stream<Item = Result<Bytes, Interrupted>> + Send + 'static,
+    ) -> Self {
         Self::of(Kind::Stream(Exclusive::new(Box::pin(frames))))
     }
 
@@ -540,10 +552,10 @@ impl Drop for Live {
 }
 
 impl Stream for Body {
-    type Item = Result<Bytes, Infallible>;
+    type Item = Result<Bytes, Interrupted>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll(cx).map(|frame| frame.map(Ok))
+        self.poll(cx)
     }
 }
 

@@ -1,24 +1,23 @@
 //! The body as an `http_body::Body`, for hyper, axum, tonic and everything else built on it.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use super::Body;
+use super::{Body, Interrupted};
 
 impl http_body::Body for Body {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = Interrupted;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<Result<Frame<Bytes>, Interrupted>>> {
         self.poll(cx)
-            .map(|frame| frame.map(|bytes| Ok(Frame::data(bytes))))
+            .map(|frame| frame.map(|bytes| bytes.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -14,7 +14,7 @@ mod turns;
 mod wakers;
 mod wakeup;
 
-pub use body::{Body, Canceller, Run};
+pub use body::{Body, Canceller, Interrupted, Run};
 pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
 pub(crate) use turns::{Busy, Running, Turns};

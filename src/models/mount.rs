@@ -161,7 +161,7 @@ async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
     let frame = std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_next(cx)).await;
     match frame {
         Some(Ok(events)) => P::begun(&events),
-        None => P::begun(b""),
+        None | Some(Err(_)) => P::begun(b""),
     }
 }
 

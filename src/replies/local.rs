@@ -182,6 +182,12 @@ impl Local {
         state.wake();
     }
 
+    /// Returns `true` if all events are stored, or are going to be: the reply can be resumed.
+    pub(super) fn is_resumable(&self) -> bool {
+        let state = self.lock();
+        state.registered == Some(true) && !state.paced
+    }
+
     /// Returns `true` if the store has created the log.
     pub(super) fn is_stored(&self) -> bool {
         self.lock().registered == Some(true)
@@ -251,6 +257,11 @@ impl Reader {
         }
         state.take(from);
         found.map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// Returns `true` if the reply can be resumed.
+    pub(super) fn is_resumable(&self) -> bool {
+        self.local.is_resumable()
     }
 
     /// Waits until the store has answered whether there is a log.

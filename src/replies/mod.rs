@@ -43,6 +43,7 @@ use http::StatusCode;
 use http::request::Parts;
 
 use crate::agent::{Agent, Body, Request, Running};
+use crate::conversations::ConnectionTurns;
 use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, Ticks, User};
 use pump::Pump;
 use runs::Shared;
@@ -80,6 +81,8 @@ struct Limits {
     runs: usize,
     runs_per_user: usize,
     join: bool,
+    /// The time limit of a connection, after which its client resumes.
+    reconnect: Option<Duration>,
     /// All callers are one user.
     single: bool,
 }
@@ -111,6 +114,7 @@ impl Replies {
                 runs: 1000,
                 runs_per_user: 32,
                 join: false,
+                reconnect: None,
                 single: false,
             },
         }
@@ -188,6 +192,25 @@ impl Replies {
         self
     }
 
+    /// Sets the time limit of a connection, after which its client resumes the reply on a new one. By default
+    /// connections last as long as replies.
+    ///
+    /// For servers that share a store behind a proxy or a mesh that ends every stream after a while: the connection is
+    /// broken before, behind a whole event, as a broken network breaks it. The body fails with
+    /// [`Interrupted`](crate::Interrupted), which servers turn into an incomplete response (HTTP/1) or a reset stream (HTTP/2).
+    /// At a shutdown every connection is broken within a second, so that readers go on at another server, while the
+    /// replies go on here until [the patience](crate::Router::drain) is over.
+    ///
+    /// Only connections of replies that can be resumed are broken, and only once the store has their log; never those
+    /// that are [joined](Self::join), and no WebSockets. A client that does not resume after a broken connection shows
+    /// an error: the guide says what clients need. The time is counted in whole seconds, and only in an environment
+    /// with a timer.
+    #[must_use]
+    pub fn reconnect_after(mut self, time: Duration) -> Self {
+        self.limits.reconnect = Some(time);
+        self
+    }
+
     /// Returns the number of replies that run in this process.
     #[must_use]
     pub fn running(&self) -> usize {
@@ -221,7 +244,12 @@ impl Replies {
             Some(user) => &*user.id,
             None => return None,
         };
-        Some(UserReplies::new(self.clone(), user, path, env, running))
+        let mut replies = self.clone();
+        if parts.extensions.get::<ConnectionTurns>().is_some() {
+            // A WebSocket has several replies at a time, and an end of its own at a shutdown.
+            replies.limits.reconnect = None;
+        }
+        Some(UserReplies::new(replies, user, path, env, running))
     }
 
     /// Returns the digest of a request to a path if equal requests share a reply; else an empty text.

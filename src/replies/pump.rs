@@ -273,7 +273,8 @@ impl Pump {
                         self.exceeded(events);
                     }
                 }
-                Poll::Ready(None) => {
+                // The body of an agent is not interrupted.
+                Poll::Ready(None | Some(Err(_))) => {
                     if self.end == ReplyEnd::Done && !body.status().is_success() {
                         self.end = ReplyEnd::Failed;
                     }

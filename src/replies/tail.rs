@@ -11,7 +11,7 @@ use super::Replies;
 use super::local::{Found, Local, Reader};
 use super::pump::TICK;
 use super::store::{Page, ReplyEnd, ReplyId, StoreError};
-use crate::agent::Running;
+use crate::agent::{Interrupted, Running};
 use crate::protocol::{Env, Framing, Protocol, Ticks};
 
 /// The number of ticks for which a store may fail before the reader gets a failure.
@@ -24,6 +24,8 @@ const KEEP_ALIVE: u32 = 15;
 const NOTE: u32 = 30;
 
 type Read = Pin<Box<dyn Future<Output = Result<Page, StoreError>> + Send>>;
+
+type Frame = Result<Bytes, Interrupted>;
 
 /// The frames of a reply from an event on, from the memory of this process or from the store.
 pub(super) struct Tail {
@@ -156,8 +158,8 @@ impl Tail {
         }
     }
 
-    /// Counts the ticks. Returns a comment after a silence.
-    fn poll_ticks(&mut self, cx: &mut Context<'_>) -> Option<Bytes> {
+    /// Counts the ticks. Returns a comment after a silence, and the error that has the client resume.
+    fn poll_ticks(&mut self, cx: &mut Context<'_>) -> Option<Frame> {
         while let Some(ticks) = &mut self.ticks {
             match ticks.as_mut().poll_next(cx) {
                 Poll::Ready(Some(())) => {}
@@ -169,6 +171,10 @@ impl Tail {
             }
             self.age = self.age.wrapping_add(1);
             self.silence += 1;
+            if self.is_interrupted() {
+                self.step = Step::End;
+                return Some(Err(Interrupted));
+            }
             if let Step::Wait = self.step {
                 self.failures += 1;
                 self.step = Step::Look;
@@ -180,10 +186,19 @@ impl Tail {
             }
             if self.silence >= KEEP_ALIVE && !self.framing.keep_alive().is_empty() {
                 self.silence = 0;
-                return Some(Bytes::from_static(self.framing.keep_alive()));
+                return Some(Ok(Bytes::from_static(self.framing.keep_alive())));
             }
         }
         None
+    }
+
+    /// Returns `true` if the client is to resume the reply on another connection.
+    fn is_interrupted(&self) -> bool {
+        let is_over = |time| TICK * self.age >= time || self.running.is_draining();
+        let local = self.local.as_ref();
+        self.replies.limits.reconnect.is_some_and(is_over)
+            && !matches!(self.step, Step::First(_) | Step::End)
+            && local.is_none_or(Reader::is_resumable)
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -246,17 +261,25 @@ impl Tail {
 }
 
 impl Stream for Tail {
-    type Item = Bytes;
+    type Item = Frame;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Frame>> {
         let tail = &mut *self;
+        if tail.replies.limits.reconnect.is_some() {
+            // Here too: a reply whose events never wait does not come to the ticks below.
+            if let Some(frame) = tail.poll_ticks(cx) {
+                return Poll::Ready(Some(frame));
+            }
+        }
         if let Poll::Ready(frame) = tail.poll(cx) {
-            return Poll::Ready(frame);
+            return Poll::Ready(frame.map(Ok));
         }
         let waited = matches!(tail.step, Step::Wait);
         match tail.poll_ticks(cx) {
-            Some(comment) => Poll::Ready(Some(comment)),
-            None if waited && !matches!(tail.step, Step::Wait) => tail.poll(cx),
+            Some(frame) => Poll::Ready(Some(frame)),
+            None if waited && !matches!(tail.step, Step::Wait) => {
+                tail.poll(cx).map(|frame| frame.map(Ok))
+            }
             None => Poll::Pending,
         }
     }

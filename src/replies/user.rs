@@ -96,20 +96,24 @@ impl UserReplies {
         request: Request<P>,
         digest: &str,
     ) -> Result<Body, Refusal> {
+        let mut replies = self.replies.clone();
         let conversation = match P::resumption(&request) {
             Resumption::Possible | Resumption::Required => {
                 request.conversation_id().map(|id| self.conversation(&id))
             }
             Resumption::Never => {
+                replies.limits.reconnect = None;
                 // The word keeps a digest apart from the id of a conversation.
                 let same = self.conversation(&format!("request {digest}"));
                 if let Some(id) = self.running(&same).await {
-                    return Ok(self.tail::<P>(id, 0));
+                    let running = self.running.clone();
+                    let tail = Tail::new::<P>(replies, id, 0, &self.env, running);
+                    return Ok(Body::from_frames(tail));
                 }
                 Some(same)
             }
         };
-        self.replies.run(self, conversation, agent, request).await
+        replies.run(self, conversation, agent, request).await
     }
 
     /// Returns the latest reply of a conversation if it has no end yet, without the store if it runs here.

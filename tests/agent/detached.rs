@@ -90,7 +90,7 @@ fn a_detached_run_is_read_in_its_own_task() {
             "the task would sleep for ever"
         );
     };
-    let frames: Vec<Bytes> = frames.into_iter().map(|Ok(frame)| frame).collect();
+    let frames: Vec<Bytes> = frames.into_iter().map(Result::unwrap).collect();
     let text = String::from_utf8(frames.concat()).unwrap();
     assert_eq!(text, chunk(&"z".repeat(1000)).repeat(100));
 }

@@ -46,7 +46,7 @@ pub(crate) fn failed() -> String {
 
 pub(crate) fn frames(body: Body) -> Vec<String> {
     block_on(
-        body.map(|Ok(frame)| String::from_utf8(frame.to_vec()).unwrap())
+        body.map(|frame| String::from_utf8(frame.unwrap().to_vec()).unwrap())
             .collect(),
     )
 }
@@ -79,7 +79,7 @@ pub(crate) fn content(document: &str) -> String {
 pub(crate) fn poll(body: &mut Body) -> Poll<Option<String>> {
     let mut cx = Context::from_waker(Waker::noop());
     body.poll_next_unpin(&mut cx)
-        .map(|frame| frame.map(|Ok(frame)| String::from_utf8(frame.to_vec()).unwrap()))
+        .map(|frame| frame.map(|frame| String::from_utf8(frame.unwrap().to_vec()).unwrap()))
 }
 
 /// Remembers incidents, and has ticks that tests drive.

@@ -19,6 +19,6 @@ pub(crate) fn send(router: &Router, request: Builder, body: impl AsRef<[u8]>) ->
 
 /// Reads a body to its end.
 pub(crate) fn whole(body: Body) -> String {
-    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
+    let frames: Vec<Bytes> = block_on(body.map(Result::unwrap).collect());
     String::from_utf8(frames.concat()).unwrap()
 }

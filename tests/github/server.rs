@@ -62,7 +62,7 @@ pub(crate) fn send(
     request.headers_mut().insert("content-type", json);
     request.headers_mut().extend(headers.clone());
     let (parts, body) = block_on(router.handle(request)).into_parts();
-    let body = block_on(body.map(|Ok(frame)| frame).collect::<Vec<_>>()).concat();
+    let body = block_on(body.map(Result::unwrap).collect::<Vec<_>>()).concat();
     Response {
         status: parts.status,
         headers: parts.headers,

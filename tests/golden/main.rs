@@ -202,7 +202,7 @@ impl FrontEnd {
             .unwrap();
         let response = block_on(router.handle(request));
         let (head, body) = response.into_parts();
-        let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
+        let frames: Vec<Bytes> = block_on(body.map(Result::unwrap).collect());
         let text = String::from_utf8(frames.concat()).unwrap();
         assert_eq!(head.status, 200, "{self:?}: {text}");
         text
@@ -340,7 +340,7 @@ fn the_same_question_as_a_call_of_a_tool() {
     let request = front_end.request();
     let request = request.map(|body| futures::stream::iter([Ok::<_, Infallible>(body)]));
     let response = block_on(router.handle(request));
-    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    let frames: Vec<Bytes> = block_on(response.into_body().map(Result::unwrap).collect());
     let stream = String::from_utf8(frames.concat()).unwrap();
     let report = recorded(kit::<Mcp>(), stream.as_bytes());
     assert!(report.findings.is_empty(), "{report}");

@@ -174,6 +174,6 @@ pub(crate) fn post(
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
 
 pub(crate) fn body(response: Response<Body>) -> Vec<u8> {
-    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    let frames: Vec<Bytes> = block_on(response.into_body().map(Result::unwrap).collect());
     frames.concat()
 }

@@ -43,7 +43,7 @@ where
 {
     let agent = Run(move |reply| -> Answer { Box::pin(agent(reply)) });
     let body = Body::run(agent, Request::new(request("m", tools)), &counting());
-    let frames: Vec<_> = block_on(body.map(|Ok(frame)| frame).collect());
+    let frames: Vec<_> = block_on(body.map(Result::unwrap).collect());
     frames.concat()
 }
 

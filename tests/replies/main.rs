@@ -10,6 +10,7 @@ mod memory;
 mod pace;
 mod paths;
 mod protocols;
+mod reconnect;
 mod server;
 mod shutdown;
 mod stop;

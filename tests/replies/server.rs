@@ -182,7 +182,7 @@ pub(crate) async fn read_some(mut body: Body, most: usize) -> Vec<u8> {
     while all.len() < most {
         match body.next().await {
             Some(Ok(frame)) => all.extend_from_slice(&frame),
-            None => break,
+            Some(Err(_)) | None => break,
         }
     }
     all.truncate(most);

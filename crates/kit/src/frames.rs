@@ -45,7 +45,7 @@ impl Frames {
         }));
         let frame = Pin::new(&mut self.body).poll_next(&mut Context::from_waker(&waker));
         if let Poll::Ready(frame) = frame {
-            return Poll::Ready(frame.map(|Ok(frame)| frame));
+            return Poll::Ready(frame.and_then(Result::ok));
         }
         // A wake has reached the outer waker as well. Polling again here is not enough: an agent that
         // has used up its runtime's budget continues only when the runtime does.

@@ -2,12 +2,14 @@
 //!
 //! Start two of them with one Redis, and a proxy in front. Serves pages with `useChat` at `/api/chat`, and the
 //! model `counter` for clients of OpenAI at `/v1`. A third argument is `join`, for clients that cannot ask for a
-//! reply, or the seconds for which replies are kept, and run without a reader. Whoever sends an API key is the user of that name; a real
+//! reply, `reconnect=SECONDS` for connections that end before their replies, or the seconds for which replies are kept,
+//! and run without a reader. Whoever sends an API key is the user of that name; a real
 //! server has a guard that checks it.
 
 use std::env;
 use std::future::IntoFuture;
 use std::io;
+use std::num::ParseIntError;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
@@ -61,6 +63,10 @@ impl<P: Protocol> Agent<P> for Counter {
     }
 }
 
+fn seconds(text: &str) -> Result<Duration, ParseIntError> {
+    Ok(Duration::from_secs(text.parse()?))
+}
+
 /// Adds the user whose name is the API key.
 async fn identify(mut parts: Parts) -> Result<Parts, Refusal> {
     let key = parts.headers.get("authorization");
@@ -76,7 +82,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = env::args().skip(1);
     let url = arguments
         .next()
-        .ok_or("usage: server REDIS-URL ADDRESS [join | SECONDS]")?;
+        .ok_or("usage: server REDIS-URL ADDRESS [join | reconnect=SECONDS | SECONDS]")?;
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:7777".to_owned());
@@ -90,10 +96,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             let replies = match arguments.next().as_deref() {
                 None | Some("") => replies,
                 Some("join") => replies.join(true),
-                Some(seconds) => {
-                    let time = Duration::from_secs(seconds.parse()?);
-                    replies.keep(time).abandoned(time)
-                }
+                Some(option) => match option.strip_prefix("reconnect=") {
+                    Some(limit) => replies.reconnect_after(seconds(limit)?),
+                    None => replies.keep(seconds(option)?).abandoned(seconds(option)?),
+                },
             };
             Some((replies, conversations))
         }

@@ -144,7 +144,7 @@ async fn failure(model: Model, path: &str) -> (u16, Value) {
         .unwrap();
     let (head, body) = router.handle(request).await.into_parts();
     assert_eq!(head.headers["x-should-retry"], "false");
-    let frames: Vec<_> = body.map(|Ok(frame)| frame).collect().await;
+    let frames: Vec<_> = body.map(Result::unwrap).collect().await;
     let body: Value = serde_json::from_slice(&frames.concat()).unwrap();
     (head.status.as_u16(), body["error"].clone())
 }

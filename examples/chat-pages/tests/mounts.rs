@@ -20,7 +20,7 @@ async fn post(path: &str, origin: &str, body: &Value) -> String {
     let (head, body) = router().unwrap().handle(request).await.into_parts();
     assert_eq!(head.status, 200);
     assert_eq!(head.headers["access-control-allow-origin"], origin);
-    let frames: Vec<Bytes> = body.map(|Ok(frame)| frame).collect().await;
+    let frames: Vec<Bytes> = body.map(Result::unwrap).collect().await;
     String::from_utf8(frames.concat()).unwrap()
 }
 

@@ -115,7 +115,7 @@ fn ask(
 }
 
 fn text(body: Body) -> String {
-    let frames: Vec<_> = block_on(body.map(|Ok(frame)| frame.to_vec()).collect());
+    let frames: Vec<_> = block_on(body.map(|frame| frame.unwrap().to_vec()).collect());
     String::from_utf8(frames.concat()).unwrap()
 }
 

@@ -56,7 +56,7 @@ impl Endpoint for Router {
     async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError> {
         let request = request.map(Body::full);
         let response = self.handle(request).await;
-        Ok(response.map(|body| Box::pin(Infallible(body)) as EndpointBody))
+        Ok(response.map(|body| Box::pin(Frames(body)) as EndpointBody))
     }
 
     async fn sleep(&self, duration: Duration) {
@@ -64,10 +64,10 @@ impl Endpoint for Router {
     }
 }
 
-/// The body of a router, which cannot fail.
-struct Infallible(Body);
+/// The body of a router.
+struct Frames(Body);
 
-impl Stream for Infallible {
+impl Stream for Frames {
     type Item = Result<Bytes, EndpointError>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {

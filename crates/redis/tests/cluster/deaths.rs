@@ -7,7 +7,8 @@ use tokio::time::sleep;
 
 use crate::redis::Redis;
 use crate::support::{
-    Cluster, Nginx, Server, chat, events, response, response_id, resume, send, send_as, soon, times,
+    Cluster, Nginx, Server, chat, events, follow, numbers, response, response_id, resume, send,
+    soon, times,
 };
 
 /// The server is killed in the middle of some replies: each of their readers gets the failure of its
@@ -116,59 +117,89 @@ async fn paused() {
 #[tokio::test]
 #[ignore = "needs redis-server"]
 async fn rolling_restart() {
+    let resumed = restart_both("").await;
+    println!("{} pages resumed", resumed.len());
+}
+
+/// The same with a time limit of connections: pages move while the replies go on at the server that stops.
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn rolling_restart_hands_over() {
+    let resumed = restart_both("reconnect=600").await;
+    let latest = resumed.iter().flatten().max();
+    println!(
+        "{} pages resumed, and had something new after {latest:?} at the latest",
+        resumed.len()
+    );
+    assert!(latest.is_some());
+}
+
+/// Returns how long each page waited that has resumed.
+async fn restart_both(option: &str) -> Vec<Vec<Duration>> {
     let redis = Redis::start("");
-    let mut servers = [
-        Server::start(&redis.url(), ""),
-        Server::start(&redis.url(), ""),
-    ];
+    let start = || Server::start(&redis.url(), option);
+    let mut servers = [start(), start()];
     let addresses = [servers[0].address, servers[1].address];
     let nginx = Nginx::start(&addresses).await;
     let (count, pause) = (times(40, 150), times(75, 20));
-    let last = format!("\" {}\"", count - 1);
     let pages = (0..times(30, 100)).map(async |number| {
-        let (id, mut resumed) = (format!("chat-{number}"), 0);
+        let id = format!("chat-{number}");
         sleep(Duration::from_millis(number * 7 % 1000)).await;
-        let mut page = send(
-            nginx.address,
-            "POST",
-            "/api/chat",
-            chat(&id, &format!("count {count} {pause}")),
-        )
-        .await;
-        while !page
-            .until(|bytes| bytes.ends_with(b"data: [DONE]\n\n"))
-            .await
-        {
-            resumed += 1;
-            let path = format!("/api/chat/{id}/stream");
-            match send_as("ann", nginx.address, "GET", &path, None).await {
-                Ok(again) if again.status == 200 => page = again,
-                // There is always a server that could answer.
-                Ok(again) => panic!("status {}", again.status),
-                Err(_) => sleep(Duration::from_millis(100)).await,
-            }
-        }
-        let all = page.all().await;
-        assert!(
-            all.contains(&last) && all.contains("\"type\":\"finish\""),
-            "{all}"
-        );
-        resumed
+        let prompt = format!("count {count} {pause}");
+        let page = send(nginx.address, "POST", "/api/chat", chat(&id, &prompt)).await;
+        let (all, waits) = follow(nginx.address, &id, page).await;
+        assert_eq!(numbers(&all), (0..count).collect::<Vec<_>>());
+        assert!(all.contains("\"type\":\"finish\""), "{all}");
+        waits
     });
     let restart = async {
         for at in [0, 1] {
             sleep(Duration::from_millis(1500)).await;
             servers[at].signal("TERM");
             servers[at].ended().await;
-            servers[at] = Server::restart(&redis.url(), addresses[at]).await;
+            servers[at] = Server::restart(&redis.url(), addresses[at], option).await;
         }
     };
-    let (resumed, ()) = soon(async { tokio::join!(join_all(pages), restart) }).await;
-    println!(
-        "{} pages, {} resumed",
-        resumed.len(),
-        resumed.iter().filter(|it| **it > 0).count()
-    );
+    let (mut waits, ()) = soon(async { tokio::join!(join_all(pages), restart) }).await;
+    waits.retain(|waits| !waits.is_empty());
+    waits
+}
+
+/// Connections end every second, before a proxy ends them: pages and clients of Responses resume, and miss nothing.
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn connections_that_end_at_their_time() {
+    let redis = Redis::start("");
+    let start = || Server::start(&redis.url(), "reconnect=1");
+    let (one, other) = (start(), start());
+    let nginx = Nginx::start(&[one.address, other.address]).await;
+    let pages = (0..times(10, 100)).map(async |number| {
+        let id = format!("chat-{number}");
+        let page = send(nginx.address, "POST", "/api/chat", chat(&id, "count 80 50")).await;
+        let (all, waits) = follow(nginx.address, &id, page).await;
+        assert_eq!(numbers(&all), (0..80).collect::<Vec<_>>());
+        assert!(waits.len() >= 3, "{waits:?}");
+    });
+    let responses = (0..times(5, 50)).map(async |_| {
+        let body = response("count 80 50");
+        let mut part = send(nginx.address, "POST", "/v1/responses", body).await;
+        let mut all = String::new();
+        while !part.until(|bytes| bytes.ends_with(b"[DONE]\n\n")).await {
+            let id = response_id(if all.is_empty() {
+                &part.bytes
+            } else {
+                all.as_bytes()
+            });
+            all += &part.all().await;
+            let last = events(&all) - 1;
+            let path = format!("/v1/responses/{id}?stream=true&starting_after={last}");
+            part = send(nginx.address, "GET", &path, None).await;
+        }
+        all += &part.all().await;
+        assert_eq!(numbers(&all), (0..80).collect::<Vec<_>>());
+        assert_eq!(all.matches("event: response.completed").count(), 1);
+    });
+    soon(async { tokio::join!(join_all(pages), join_all(responses)) }).await;
 }
 
 /// Both servers are killed in mid-answer and started again, one after the other: there is always one that answers,
@@ -201,6 +232,6 @@ async fn killed_behind_nginx() {
             let short = ask(format!("short-{at}-{number}"), "count 3 1").await;
             assert!(soon(short.all()).await.contains("\"type\":\"finish\""));
         }
-        servers[at] = Server::restart(&redis.url(), addresses[at]).await;
+        servers[at] = Server::restart(&redis.url(), addresses[at], "").await;
     }
 }

@@ -160,7 +160,7 @@ async fn storm(url: &str, trouble: impl Future<Output = ()>) {
             let (at, signal) = (random(2) as usize, ["TERM", "KILL"][turn % 2]);
             servers[at].signal(signal);
             servers[at].ended().await;
-            servers[at] = Server::restart(url, addresses[at]).await;
+            servers[at] = Server::restart(url, addresses[at], "").await;
             stops[turn % 2] += 1;
         }
     };

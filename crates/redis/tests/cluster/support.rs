@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -77,9 +77,9 @@ impl Server {
     }
 
     /// Starts a server again at the address of another one, which others may use for a moment.
-    pub(crate) async fn restart(url: &str, address: SocketAddr) -> Self {
+    pub(crate) async fn restart(url: &str, address: SocketAddr, option: &str) -> Self {
         loop {
-            if let Some(server) = Self::start_at(url, &address.to_string(), "") {
+            if let Some(server) = Self::start_at(url, &address.to_string(), option) {
                 return server;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -283,6 +283,34 @@ pub(crate) async fn send_as(
         bytes: Vec::new(),
         body: response.into_body(),
     })
+}
+
+/// Reads the answer of a chat to its end, as a page does that asks again whenever its connection breaks. Returns the
+/// answer, and the number of times it has asked, each with how long that took to bring something new.
+pub(crate) async fn follow(
+    to: SocketAddr,
+    chat: &str,
+    mut page: Answer,
+) -> (String, Vec<Duration>) {
+    let mut waits = Vec::new();
+    loop {
+        let is_whole = |bytes: &[u8]| bytes.ends_with(b"data: [DONE]\n\n");
+        if page.until(is_whole).await {
+            return (page.all().await, waits);
+        }
+        let (broken, seen) = (Instant::now(), page.bytes.len());
+        page = loop {
+            let path = format!("/api/chat/{chat}/stream");
+            match send_as("ann", to, "GET", &path, None).await {
+                Ok(again) if again.status == 200 => break again,
+                // There is always a server that could answer.
+                Ok(again) => panic!("status {}", again.status),
+                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+            }
+        };
+        page.until(|bytes| bytes.len() > seen).await;
+        waits.push(broken.elapsed());
+    }
 }
 
 /// Asks for the answer of a chat until there is one: its first words do not wait for the log, and a machine

@@ -64,7 +64,7 @@ fn send(router: &Router, messages: &[Value]) -> Result<Option<String>, Failure> 
         .header("content-type", "application/json")
         .body(body)?;
     let response = block_on(router.handle(request));
-    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    let frames: Vec<Bytes> = block_on(response.into_body().map(Result::unwrap).collect());
     let bytes = frames.concat();
 
     let mut text = String::new();
