@@ -1,11 +1,12 @@
-// Pages in Chromium that are reloaded in the middle of an answer: browser.mjs ONE OTHER. Every request goes to
-// the other server than the one before.
+// Pages in Chromium that are reloaded in the middle of an answer, or whose connections the servers break, as the option
+// `reconnect=1` of the servers does: browser.mjs ONE OTHER [broken]. Every request goes to the other server than the one before.
 import { mkdirSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { build } from 'esbuild';
 import { chromium } from 'playwright-core';
 
-const servers = process.argv.slice(2);
+const servers = process.argv.slice(2, 4);
+const isBroken = process.argv[4] === 'broken';
 const shots = new URL('./screenshots/', import.meta.url).pathname;
 mkdirSync(shots, { recursive: true });
 const same = (found, expected) => {
@@ -87,7 +88,23 @@ async function reload(tab, times) {
   await tab.shot('after the end');
 }
 
-const cases = {
+/** Resumes after each broken connection, without being reloaded. */
+async function broken(tab) {
+  await tab.send('count 100 40');
+  await tab.counts(9);
+  const run = (await tab.page.locator('.assistant').textContent()).slice(0, 13);
+  await tab.counts(99);
+  same(await tab.answer(), run + numbers(100));
+  const [first, posted, ...resumed] = await tab.requests(4);
+  same([first, posted], [`${GET} 204`, 'POST /api/chat 200']);
+  if (resumed.length < 2 || resumed.some((answer) => answer !== `${GET} 200`)) throw new Error(`${resumed}`);
+  await tab.shot('broken');
+}
+
+const cases = isBroken ? {
+  'broken every second, the question is stored': { run: broken },
+  'broken every second, half of the answer is stored': { stores: 'parts', run: broken },
+} : {
   'reloaded, the question is stored': { run: (tab) => reload(tab, 1) },
   'reloaded, half of the answer is stored': { stores: 'parts', run: (tab) => reload(tab, 1) },
   'reloaded five times': { stores: 'parts', run: (tab) => reload(tab, 5) },

@@ -8,7 +8,9 @@ const [id, stores] = location.search.slice(1).split('&');
 
 function Page() {
   const stored = JSON.parse(localStorage.getItem(id) ?? '[]');
-  const { messages, status, error, sendMessage, stop } = useChat({ id, messages: stored, resume: true });
+  // As the guide has it.
+  const onError = (error) => { if (error instanceof TypeError) setTimeout(() => resumeStream(), 500); };
+  const { messages, status, error, sendMessage, stop, resumeStream } = useChat({ id, messages: stored, resume: true, onError });
   useEffect(() => {
     if (stores === 'parts' || status !== 'streaming') localStorage.setItem(id, JSON.stringify(messages));
   }, [messages, status]);
