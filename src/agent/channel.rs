@@ -32,10 +32,9 @@
 //! later than what the poll found, or in no certain order with what the poll wrote. For this
 //! `poll_frame` sends nothing while a detached run has the buffer.
 //!
-//! The buffer of an answer that is one document is never staged: nothing of it is sent before its end. A buffer of its
-//! own is staged in its place, in which text is collected as it is ([`Staging::document`]). Whatever takes the lock on
-//! the thread that has it, and the end of the poll, moves that text to [`Document`], with what other threads have
-//! written since behind it, and from there it is handed to the session before anything else is.
+//! The buffer of an answer that is one document is never staged: nothing of it is sent before its end. Its text is
+//! collected in [`Document`], under the lock, and handed to the session before anything else is: text that lay with one
+//! thread could not be found by another one that writes a part, or ends the turn.
 //!
 //! While the head of the response waits for the first output (`State::held`), nothing leaves the buffer. A turn that
 //! fails then, with nothing in it but what the session has opened, replaces that by the body of an error response. The
@@ -133,7 +132,7 @@ impl<P: Protocol> Channel<P> {
             headers: None,
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
-            document: (!is_stream).then(Document::new),
+            document: (!is_stream).then(Document::default),
             turn: Turn::Open,
             reader: Reader::Attached,
             outcome: None,
@@ -190,10 +189,7 @@ impl<P: Protocol> Channel<P> {
                     return true;
                 }
             }
-            match staging.document {
-                Some(_) => self.collect_staged(staging, text),
-                None => self.write_staged(staging, text),
-            }
+            self.write_staged(staging, text)
         });
         if written == Some(true) {
             return Poll::Ready(Ok(()));
@@ -223,22 +219,13 @@ impl<P: Protocol> Channel<P> {
         true
     }
 
-    /// Adds any text to the staged text of a document. Returns `false` if it does not belong there.
-    #[inline(never)]
-    fn collect_staged(&self, staging: &mut Staging, text: &str) -> bool {
-        !self.stale.load(Ordering::Acquire) && staging.collect(text)
-    }
-
     /// Writes a piece of text under the lock. Not inlined, so that the way without the lock is short
     /// enough to become part of the agent's own code.
     #[inline(never)]
     fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         let mut state = self.lock();
-        let is_staging = self.merge_text(&mut state);
-        if state.is_open() && state.collect(text, is_staging) {
+        if state.is_open() && state.collect(text) {
             state.progress.events += 1;
-            // Later text of the thread that stages has to come behind this.
-            self.stale.store(!is_staging, Ordering::Release);
             return Poll::Ready(Ok(()));
         }
         self.poll_write_to(state, cx, text.len(), |session, out| {
@@ -364,15 +351,8 @@ impl<P: Protocol> Channel<P> {
         Ok(())
     }
 
-    /// Takes the staged text of a document, if this thread has it.
-    fn merge_text(&self, state: &mut State<P>) -> bool {
-        state.document.is_some()
-            && staging::with(self.id(), |staging| state.merge_text(staging)).is_some()
-    }
-
     /// Hands the collected text of a document to the session.
     fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
-        self.merge_text(state);
         let Some(document) = &mut state.document else {
             return Ok(());
         };
@@ -404,21 +384,17 @@ impl<P: Protocol> Channel<P> {
             rollback.keep();
             Ok(())
         };
-        let is_stream = state.document.is_none();
-        let id = self.id();
-        let staged = is_stream.then(|| {
-            staging::with(id, |staging| {
-                // Bytes of other threads are later than those in the staging buffer, or unordered.
-                staging.out.append(&mut state.overflow);
-                // Should this panic, the frame may be an old one: text then takes the lock.
-                self.stale.store(true, Ordering::Release);
-                let written = all_or_nothing(&mut state.session, &mut staging.out);
-                state.refresh(staging);
-                self.stale.store(false, Ordering::Release);
-                written
-            })
+        let staged = staging::with(self.id(), |staging| {
+            // Bytes of other threads are later than those in the staging buffer, or unordered.
+            staging.out.append(&mut state.overflow);
+            // Should this panic, the frame may be an old one: text then takes the lock.
+            self.stale.store(true, Ordering::Release);
+            let written = all_or_nothing(&mut state.session, &mut staging.out);
+            state.refresh(staging);
+            self.stale.store(false, Ordering::Release);
+            written
         });
-        staged.flatten().unwrap_or_else(|| {
+        staged.unwrap_or_else(|| {
             let out = match &mut state.buffer {
                 Some(buffer) => &mut buffer.out,
                 None => &mut state.overflow,

@@ -26,8 +26,6 @@ pub(super) struct Staging {
     pub(super) frame: Option<TextFrame>,
     /// The size up to which a token is written without any other check.
     pub(super) token_limit: usize,
-    /// The text of an answer that is one document, in place of bytes.
-    pub(super) document: Option<String>,
     /// The size that the next frame may need.
     first: usize,
 }
@@ -52,30 +50,8 @@ impl Staging {
             sent: 0,
             frame: None,
             token_limit: 0,
-            document: None,
             first: 0,
         }
-    }
-
-    /// Creates the buffer for the text of a document.
-    pub(super) fn of_document() -> Self {
-        Self {
-            document: Some(String::new()),
-            ..Self::new(Vec::new())
-        }
-    }
-
-    /// Appends to the text of a document, which has space for as much as an agent may write without a wait.
-    pub(super) fn collect(&mut self, text: &str) -> bool {
-        let Some(document) = &mut self.document else {
-            return false;
-        };
-        let fits = document.len() + text.len() < HIGH_WATER;
-        if fits {
-            document.push_str(text);
-            self.events += 1;
-        }
-        fits
     }
 
     /// Reserves the spare capacity.
@@ -94,15 +70,12 @@ impl Staging {
     pub(super) fn limit_tokens(&mut self) {
         // One more than the room, as the length is compared with `<`.
         let room = (self.out.capacity() + 1).saturating_sub(SPARE);
-        self.token_limit = match self.frame {
-            Some(_) => room.min(HIGH_WATER),
-            None => 0,
-        };
+        self.token_limit = room.min(HIGH_WATER);
     }
 
     /// Borrows the thread's spare buffer if it has none of its own.
     pub(super) fn borrow_spare(&mut self) {
-        if self.out.capacity() == 0 && self.document.is_none() {
+        if self.out.capacity() == 0 {
             self.out = SPARE_BUFFER.try_with(Cell::take).unwrap_or_default();
             self.limit_tokens();
         }

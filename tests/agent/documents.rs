@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use copilot_wire::Body;
-use copilot_wire::protocol::{SendError, Status};
+use copilot_wire::protocol::{SendError, Status, Table};
 use futures::channel::oneshot;
 use futures::executor::block_on;
+use serde_json::json;
 
 use crate::support::*;
 
@@ -25,6 +26,29 @@ fn text_of_another_thread_stands_where_it_was_written() {
         Ok(())
     });
     assert_eq!(content(&whole(body)), "here there back and forth");
+}
+
+#[test]
+fn what_another_thread_writes_between_stands_there() {
+    let body = document(|reply| async move {
+        reply.text("first ").await?;
+        let there = std::thread::spawn(move || {
+            block_on(async {
+                // More than fits between two waits, and a part that is no text.
+                reply.text("a".repeat(10 * 1024)).await.unwrap();
+                reply.text("b".repeat(10 * 1024)).await.unwrap();
+                let table = Table::new("t", &json!([{"c": "d"}])).unwrap();
+                reply.table(table).await.unwrap();
+            });
+            reply
+        });
+        let reply = there.join().unwrap();
+        reply.text("last").await?;
+        Ok(())
+    });
+    let content = content(&whole(body));
+    let order = ["first ", "aaa", "bbb", "| d |", "last"].map(|it| content.find(it).unwrap());
+    assert!(order.is_sorted(), "{order:?}");
 }
 
 #[test]

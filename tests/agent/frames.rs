@@ -1,6 +1,5 @@
 //! The frames of a reply: their times, their order, and back-pressure.
 
-use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +11,7 @@ use copilot_wire::openbb::{FunctionCall, OpenBb, QueryRequest};
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, Environment, Protocol, SendError, Ticks,
 };
-use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use copilot_wire::{Agent, Body, Interrupted, Reply, Request, async_trait};
 use futures::channel::{mpsc, oneshot};
 use futures::executor::block_on;
 use futures::{Stream, StreamExt};
@@ -377,7 +376,7 @@ fn bodies_and_replies_move_between_threads() {
     send::<Reply<OpenBb>>();
     sync::<Reply<OpenBb>>();
     send::<Request<OpenBb>>();
-    fn stream<T: Stream<Item = Result<Bytes, Infallible>> + Unpin>() {}
+    fn stream<T: Stream<Item = Result<Bytes, Interrupted>> + Unpin>() {}
     stream::<Body>();
 }
 

@@ -82,34 +82,20 @@ pub(in crate::agent) trait Frames: Send + Sync {
 impl<P: Protocol> Frames for Channel<P> {
     fn stage(&self) -> Option<Box<Staging>> {
         let mut state = self.lock();
-        let mut staging = match &mut state.document {
-            Some(document) => {
-                document.is_staged = true;
-                document.staging.take()?
-            }
-            None => state.buffer.take()?,
-        };
-        staging.id = self.id();
-        let is_document = staging.document.is_some();
-        if !is_document {
-            state.refresh(&mut staging);
+        // A token would look there in vain: its text is collected under the lock.
+        if state.document.is_some() {
+            return None;
         }
-        // The first text of a document finds out under the lock whether it may be written.
-        self.stale.store(is_document, Ordering::Release);
+        let mut staging = state.buffer.take()?;
+        staging.id = self.id();
+        state.refresh(&mut staging);
+        self.stale.store(false, Ordering::Release);
         Some(staging)
     }
 
     fn unstage(&self, staging: Option<Box<Staging>>) {
         if let Some(mut staging) = staging {
             let mut state = self.lock();
-            if staging.document.is_some() {
-                state.merge_text(&mut staging);
-                if let Some(document) = &mut state.document {
-                    document.is_staged = false;
-                    document.staging = Some(staging);
-                }
-                return;
-            }
             state.merge(&mut staging);
             if !matches!(state.reader, Reader::Attached) {
                 // Nobody reads any more.
@@ -140,14 +126,6 @@ impl<P: Protocol> Frames for Channel<P> {
         let mut guard = self.lock();
         let state = &mut *guard;
         let mut own = state.buffer.take();
-        let staging = match staging {
-            // Nothing of a document is sent from there.
-            Some(staging) if staging.document.is_some() => {
-                state.merge_text(staging);
-                None
-            }
-            staging => staging,
-        };
         let frame = match staging.or(own.as_deref_mut()) {
             Some(staging) => {
                 state.merge(staging);

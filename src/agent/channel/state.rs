@@ -44,29 +44,12 @@ pub(super) struct State<P: Protocol> {
 }
 
 /// An answer that is one document. Nothing of it leaves before its end, so no write would ever wait.
+#[derive(Default)]
 pub(super) struct Document {
     /// Text that the session does not have yet: it is handed over together.
     pub(super) text: String,
-    /// The text that other threads have written since text was staged.
-    pub(super) overflow: String,
-    /// The buffer in which text is staged; `None` while it is.
-    pub(super) staging: Option<Box<Staging>>,
-    /// `true` while text is staged.
-    pub(super) is_staged: bool,
     /// The number of bytes since the agent last yielded.
     pub(super) unyielded: usize,
-}
-
-impl Document {
-    pub(super) fn new() -> Self {
-        Self {
-            text: String::new(),
-            overflow: String::new(),
-            staging: Some(Box::new(Staging::of_document())),
-            is_staged: false,
-            unyielded: 0,
-        }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -116,34 +99,17 @@ impl<P: Protocol> State<P> {
         matches!(self.closed, Some((Outcome::ShutDown, _)))
     }
 
-    /// Collects text of a document, which `is_staging` if the staged text is with the caller, and merged. Returns
-    /// `false` if it is to be written, or if this is no document.
-    pub(super) fn collect(&mut self, text: &str, is_staging: bool) -> bool {
+    /// Collects text of a document. Returns `false` if it is to be written, or if this is no document.
+    pub(super) fn collect(&mut self, text: &str) -> bool {
         let Some(document) = &mut self.document else {
             return false;
         };
         let size = document.unyielded + text.len();
         if size < HIGH_WATER {
             document.unyielded = size;
-            match document.is_staged && !is_staging {
-                true => document.overflow.push_str(text),
-                false => document.text.push_str(text),
-            }
+            document.text.push_str(text);
         }
         size < HIGH_WATER
-    }
-
-    /// Adds the staged text of a document to it, and what other threads have written.
-    pub(super) fn merge_text(&mut self, staging: &mut Staging) {
-        let (Some(document), Some(staged)) = (&mut self.document, &mut staging.document) else {
-            return;
-        };
-        document.unyielded += staged.len();
-        for text in [staged, &mut document.overflow] {
-            document.text.push_str(text);
-            text.clear();
-        }
-        self.progress.events += mem::take(&mut staging.events);
     }
 
     /// Returns `true` once in a while if nothing else makes the agent wait.
