@@ -12,12 +12,16 @@ use std::task::{Poll, Waker};
 
 use super::endpoint::random;
 
-/// The number of questions that may be open at a time.
+/// The number of questions that may be open at a time, and of those of one user.
 const MOST: usize = 4096;
+const MOST_PER_USER: usize = 256;
 
 /// The open questions of a router. Clones share them.
 #[derive(Clone, Default)]
-pub(super) struct Dialogs(Arc<Mutex<HashMap<String, Weak<Dialog>>>>);
+pub(super) struct Dialogs(Arc<Mutex<HashMap<String, Asked>>>);
+
+/// An open question: its user, and the dialog.
+type Asked = (Option<Arc<str>>, Weak<Dialog>);
 
 /// The dialog of one call.
 pub(super) struct Dialog {
@@ -52,7 +56,9 @@ impl Dialogs {
 
     /// Answers the question with this id, if the same caller was asked.
     pub(super) fn answer(&self, id: &str, user: Option<&str>, accepted: bool) {
-        let dialog = lock(&self.0).get(id).and_then(Weak::upgrade);
+        let dialog = lock(&self.0)
+            .get(id)
+            .and_then(|(_, dialog)| dialog.upgrade());
         if let Some(dialog) = dialog.filter(|dialog| dialog.user.as_deref() == user) {
             dialog.settle(id, accepted);
         }
@@ -64,10 +70,11 @@ impl Dialog {
     pub(super) fn ask(self: &Arc<Self>, text: String) -> Option<String> {
         let id = format!("cw-{}", random()?);
         let mut all = lock(&self.all.0);
-        if all.len() >= MOST {
+        let own = all.values().filter(|(user, _)| *user == self.user).count();
+        if all.len() >= MOST || own >= MOST_PER_USER {
             return None;
         }
-        all.insert(id.clone(), Arc::downgrade(self));
+        all.insert(id.clone(), (self.user.clone(), Arc::downgrade(self)));
         drop(all);
         lock(&self.state).open = Some((id.clone(), text));
         Some(id)

@@ -161,8 +161,9 @@ impl Protocol for Mcp {
         let question = request.question().unwrap_or_default();
         let handle = request.handle().unwrap_or_default();
         let (length, nonce) = (question.len(), request.nonce());
+        let more = request.more_arguments();
         Some(Cow::Owned(format!(
-            "{tool} {length} {question}{handle} {nonce}"
+            "{tool} {length} {question}{handle} {nonce}{more}"
         )))
     }
 

@@ -280,12 +280,7 @@ impl router::Mount for Mount {
                 self.tool.name
             ));
         }
-        let name = self.tool.name.clone();
-        tools.0.push(Arc::new(Mounted {
-            path: path.clone(),
-            tool: self.tool,
-            agent,
-        }));
+        let name = &self.tool.name;
         let server = self.server;
         let server = server.unwrap_or_else(|| Server::new(name, env!("CARGO_PKG_VERSION")));
         if let Some(protection) = server.protection.clone() {
@@ -295,6 +290,13 @@ impl router::Mount for Mount {
         }
         #[cfg(feature = "resumable")]
         site.resumable_route(Method::GET, &path, super::resume::Resume)?;
-        site.shared_route(Method::POST, &path, Messages { server })
+        site.shared_route(Method::POST, &path, Messages { server })?;
+        // Last: a mount that fails offers no tool.
+        site.shared::<Tools>().0.push(Arc::new(Mounted {
+            path,
+            tool: self.tool,
+            agent,
+        }));
+        Ok(())
     }
 }

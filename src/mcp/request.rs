@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::dialog::Dialog;
 use super::error::RpcError;
 use super::message::{Era, Message, is_id};
@@ -234,6 +236,17 @@ impl CallRequest {
         handle.filter(|handle| !handle.is_empty())
     }
 
+    /// Returns the arguments that only agents for this protocol read, in an order that clients cannot choose.
+    pub(super) fn more_arguments(&self) -> String {
+        let arguments = self.params.arguments.members();
+        let more = arguments.filter(|(name, _)| ![QUESTION, CONVERSATION].contains(&&**name));
+        let mut more: Vec<_> = more
+            .map(|(name, value)| format!(" {}:{name} {}", name.len(), value.text()))
+            .collect();
+        more.sort_unstable();
+        more.concat()
+    }
+
     fn argument(&self, name: &str) -> Option<String> {
         Some(self.params.arguments.get(name)?.string()?.into_owned())
     }
@@ -289,6 +302,8 @@ impl CallRequest {
         if !arguments.is_null() && arguments.kind() != Kind::Object {
             return Err(RpcError::params(era, "params.arguments must be an object"));
         }
+        // A copy: the rest of the body is released before the call is over.
+        call.id = Json::parse(Bytes::copy_from_slice(call.id.as_bytes())).unwrap_or_default();
         call.found.era = era;
         Ok(call)
     }

@@ -38,8 +38,9 @@ impl Endpoint for Resume {
             lost(call, &mut out);
             return router::stream::<Mcp>(Body::full(out));
         }
-        // While the store is away the reader waits for it, and then gets a failure.
-        router::stream::<Mcp>(replies.tail::<Mcp>(id, position.next))
+        // While the store is away the reader waits for it, and then gets a failure, which needs the id of the call.
+        let first = format!("id: {last}\n\n");
+        router::stream::<Mcp>(replies.tail_behind::<Mcp>(id, position.next, first))
     }
 
     /// Returns `false`: a `GET` has none.

@@ -15,7 +15,7 @@ use crate::json::wire::object;
 use crate::json::{Escape, Json, ValueWriter, Wire as _, escape};
 use crate::protocol::{
     Citation, Env, Failure, FrameEvent as _, Framing, Part, Question, Room, SendError, Status,
-    markdown,
+    markdown, plain_text,
 };
 
 /// The size of an answer in bytes, which is sent as one message.
@@ -127,6 +127,13 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
     }
 }
 
+/// Returns the lines of a text as [`plain_text`], without empty ones.
+fn plain_lines(text: &str) -> String {
+    let lines = text.lines().map(plain_text);
+    let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
+    lines.join("\n")
+}
+
 impl Session {
     /// Writes what stands before the data of an event.
     fn begin(&mut self, out: &mut Vec<u8>) {
@@ -210,7 +217,8 @@ impl Session {
     }
 
     fn confirm(&mut self, question: &Question<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let texts = [&*question.title, &*question.message];
+        // A terminal obeys some characters, and a page may render others: what is agreed to must be seen.
+        let texts = [&*question.title, &*question.message].map(plain_lines);
         let texts = texts.into_iter().filter(|text| !text.is_empty());
         let message = texts.collect::<Vec<_>>().join("\n\n");
         let schema = Json::object(|schema| {
@@ -251,16 +259,18 @@ impl Session {
                 return Ok(());
             }
         }
-        self.sources();
-        let text = match &self.handle {
-            // Without a conversation nothing connects an answer with the question.
-            None => format!("\n\n{}\n\n{UNASKED}", params.message),
-            Some(_) => {
-                self.continued();
-                question.to_text()?
-            }
+        // Without a conversation nothing connects an answer with the question. Of a client with dialogs it would have to
+        // be in a dialog.
+        let in_text = self.handle.is_some() && self.dialog.is_none();
+        let text = match in_text {
+            false => format!("\n\n{}\n\n{UNASKED}", params.message),
+            true => question.to_text()?,
         };
         self.room.take(text.len())?;
+        self.sources();
+        if in_text {
+            self.continued();
+        }
         self.text.push_str(&text);
         Ok(())
     }
@@ -422,6 +432,12 @@ impl crate::protocol::Session for Session {
                 self.result(false, out);
             }
         }
+    }
+
+    /// Without a handle: a turn that was cancelled is not recorded.
+    fn cancelled(&mut self, out: &mut Vec<u8>) {
+        self.handle = None;
+        self.finish(out);
     }
 
     fn reply_id(&self) -> Option<&str> {

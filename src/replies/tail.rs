@@ -91,6 +91,12 @@ impl Tail {
         }
     }
 
+    /// Sets the first event of the reply.
+    pub(super) fn behind(mut self, first: Bytes) -> Self {
+        self.first = first;
+        self
+    }
+
     fn read(&self, from: u64) -> Read {
         let (shared, env, id) = (Arc::clone(&self.replies.shared), self.env.clone(), self.id);
         let framing = self.framing;

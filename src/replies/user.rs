@@ -99,7 +99,12 @@ impl UserReplies {
         let mut replies = self.replies.clone();
         let conversation = match P::resumption(&request) {
             Resumption::Possible | Resumption::Required => {
-                request.conversation_id().map(|id| self.conversation(&id))
+                let conversation = request.conversation_id();
+                if conversation.is_none() && P::resumption(&request) == Resumption::Possible {
+                    // Its client has nothing to ask for the reply by.
+                    replies.limits.reconnect = None;
+                }
+                conversation.map(|id| self.conversation(&id))
             }
             Resumption::Never => {
                 replies.limits.reconnect = None;
@@ -214,9 +219,21 @@ impl UserReplies {
     /// Returns the body with the events of a reply from number `from` on. If the reply has fewer, its end is all.
     #[must_use]
     pub fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
+        self.tail_behind::<P>(id, from, "")
+    }
+
+    /// Returns the body as [`tail`](Self::tail) does, for a client that has told what [`Protocol::lost`] needs of the
+    /// first event: the store is not asked for it.
+    #[must_use]
+    pub fn tail_behind<P: Protocol>(
+        &self,
+        id: ReplyId,
+        from: u64,
+        first: impl Into<Bytes>,
+    ) -> Body {
         let running = self.running.clone();
         let tail = Tail::new::<P>(self.replies.clone(), id, from, &self.env, running);
-        Body::from_frames(tail)
+        Body::from_frames(tail.behind(first.into()))
     }
 
     /// Cancels the latest reply of a conversation, if it has one. The one that runs here is cancelled first,

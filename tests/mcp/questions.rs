@@ -312,6 +312,40 @@ fn a_list_of_tools_needs_no_capability() {
 }
 
 #[test]
+fn a_state_is_bound_to_all_arguments() {
+    in_virtual_time(async {
+        let (router, done) = asking();
+        let with = |rows: u32, mut call: Value| {
+            call["params"]["arguments"]["rows"] = rows.into();
+            call
+        };
+        for (rows, counts) in [(3000, 0), (3, 1)] {
+            let asked = new_result(&router, "a", &with(3, new_call("delete"))).await;
+            let state = asked["requestState"].as_str().unwrap();
+            new_result(&router, "a", &with(rows, retry(state, "accept"))).await;
+            assert_eq!(done.load(Ordering::SeqCst), counts);
+        }
+    });
+}
+
+#[test]
+fn a_question_shows_every_character_of_its_text() {
+    in_virtual_time(async {
+        let asks = agent(|_, reply| async move {
+            let message = "ls\u{1b}[8m\u{202e}\n\n<b>rm</b>";
+            Ok(reply.confirm(Confirmation::new("q", "Run?", message))?)
+        });
+        let router = empty().mount(mount(), asks).unwrap();
+        let asked = new_result(&router, "a", &new_call("delete")).await;
+        let message = &asked["inputRequests"]["confirm"]["params"]["message"];
+        assert_eq!(
+            message,
+            "Run?\n\nls（U＋001B）［8m（U＋202E）\n＜b＞rm＜/b＞"
+        );
+    });
+}
+
+#[test]
 fn the_call_with_the_answer_is_of_the_same_conversation() {
     for stores in [false, true] {
         in_virtual_time(async {

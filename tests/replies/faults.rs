@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
+use copilot_wire::mcp::Mcp;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{Env, Environment, Ticks};
 use copilot_wire::replies::{
@@ -577,5 +578,24 @@ fn a_log_that_is_gone_is_ended_without_a_timer() {
         seconds(1).await;
         assert!(store.calls().contains(&"seal"), "{:?}", store.calls());
         assert_eq!(replies.running(), 0);
+    });
+}
+
+/// Its client would wait for minutes for a result that does not come.
+#[test]
+fn a_call_that_is_resumed_while_the_store_is_away_has_a_result() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail(0..usize::MAX, Fault::Unavailable);
+        let router = router::<Mcp>(Talker::default(), Some(replies(store)));
+        let request = http::Request::get("/mcp")
+            .header("x-user", "ada")
+            .header("last-event-id", "0123456789abcdef0123456789abcdef.3.31");
+        let empty = futures::stream::empty::<Result<bytes::Bytes, std::convert::Infallible>>();
+        let response = router.handle(request.body(empty).unwrap()).await;
+        let stream = read(response.into_body()).await;
+        let stream = text(&stream);
+        assert!(stream.contains(r#""id":1,"result""#), "{stream}");
+        assert!(stream.contains(r#""isError":true"#), "{stream}");
     });
 }
