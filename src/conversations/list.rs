@@ -14,6 +14,11 @@ fn entry(list: &str, number: usize) -> String {
     format!("{list}/{number}")
 }
 
+/// Returns `true` for the id of the record of an entry.
+pub(super) fn is_entry(id: &str) -> bool {
+    id.contains('/')
+}
+
 /// The lists in which turns of this process run now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningLists(Arc<Mutex<HashSet<RecordKey>>>);

@@ -260,6 +260,15 @@ impl UserConversations {
         RecordKey::new(&self.user, &self.path, id)
     }
 
+    /// Returns the time for which a turn is kept from now on when it is read. The entries of a list are kept by the list
+    /// alone: else it could lose its end, and nobody would notice.
+    fn keep(&self, id: &str) -> Duration {
+        match list::is_entry(id) {
+            true => Duration::ZERO,
+            false => self.limits.keep,
+        }
+    }
+
     /// Waits for a call of the store, up to the time limit.
     async fn ask<T>(
         &self,
@@ -302,10 +311,10 @@ impl UserConversations {
     ///
     /// [`RecordError`] if the store has failed.
     pub async fn turn(&self, id: &str) -> Result<Option<Json>, RecordError> {
-        let keep = self.limits.keep;
         let mut id = id.to_owned();
         // At most once: a link leads to the entry itself.
         for _ in 0..2 {
+            let keep = self.keep(&id);
             let records = self.records(&[id], keep).await?;
             let Some(record) = records.into_iter().next().flatten() else {
                 break;
@@ -331,7 +340,8 @@ impl UserConversations {
         let mut wanted = vec![id.to_owned()];
         while !wanted.is_empty() {
             let mut next = Vec::new();
-            let records = self.records(&wanted, limits.keep).await?;
+            let keep = wanted.iter().map(|id| self.keep(id)).min();
+            let records = self.records(&wanted, keep.unwrap_or_default()).await?;
             for (record, id) in records.into_iter().zip(wanted) {
                 let record = record.ok_or(ChainError::Unknown)?;
                 bytes += record.size;

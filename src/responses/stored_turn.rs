@@ -1,6 +1,6 @@
 //! Turns of stored conversations: what is recorded of a response, and requests that continue one.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fmt;
 
 use http::StatusCode;
@@ -117,7 +117,8 @@ impl StoredTurn {
         let items = items.map(|(item, number)| {
             let id = item.id.clone().filter(|id| !id.is_empty());
             StoredItem {
-                is_named_here: id.is_none(),
+                // Items that were added without a response have got theirs here, or are unique by them.
+                is_named_here: id.is_none() || response.is_empty(),
                 id: id.unwrap_or_else(|| stored_item_id(item.id_prefix(), &response, 'i', number)),
                 item,
             }
@@ -141,9 +142,21 @@ impl StoredTurn {
 /// Returns the items of a conversation in order, without those that are deleted.
 pub(super) fn items_of(chain: &Chain) -> Vec<StoredItem> {
     let turns: Vec<_> = chain.turns.iter().map(StoredTurn::read).collect();
-    let deleted: HashSet<_> = turns.iter().filter_map(|it| it.deleted.clone()).collect();
-    let items = turns.iter().flat_map(StoredTurn::items);
-    items.filter(|item| !deleted.contains(&item.id)).collect()
+    // From the end: a deletion is of an item before it, and the same item may be added again behind it.
+    let (mut deleted, mut items) = (HashMap::new(), Vec::new());
+    for turn in turns.iter().rev() {
+        if let Some(id) = &turn.deleted {
+            *deleted.entry(id.as_str()).or_insert(0) += 1;
+        }
+        for item in turn.items().into_iter().rev() {
+            match deleted.get_mut(&*item.id) {
+                Some(left) if *left > 0 => *left -= 1,
+                _ => items.push(item),
+            }
+        }
+    }
+    items.reverse();
+    items
 }
 
 /// Completes a request with the items that are stored.

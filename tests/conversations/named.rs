@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
-use copilot_wire::protocol::Conversation as _;
+use copilot_wire::protocol::{Conversation as _, Env};
 use copilot_wire::responses::{Model, Responses};
 use copilot_wire::{Reply, Request, Router, agent_fn};
 use futures::executor::block_on;
@@ -12,7 +12,9 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::exchange;
-use crate::support::{answered, bare, get, per_user, post, router, send_as, waiting, with};
+use crate::support::{
+    Clock, HOUR, answered, bare, get, per_user, post, router, send_as, waiting, with,
+};
 
 const PATH: &str = "/v1/responses";
 const ALL: &str = "/v1/conversations";
@@ -205,6 +207,44 @@ fn items_are_added_read_and_deleted() {
         assert_eq!(error["error"]["type"], "invalid_request_error");
     }
     assert_eq!(items(&router, &name).len(), 4);
+}
+
+#[test]
+fn an_item_may_be_added_again_after_it_was_deleted_and_not_before() {
+    let router = router();
+    let name = create(&router);
+    let path = format!("{ALL}/{name}/items");
+    let item = json!({"role": "user", "content": "one"});
+    let added = answered(&router, &path, &json!({"items": [item]}));
+    let listed = added["data"][0].clone();
+    // Its id comes from this server: said again it is refused, as at the official service.
+    let request = json!({"conversation": &name, "input": [listed]});
+    assert_eq!(post(&router, PATH, &request).0, StatusCode::BAD_REQUEST);
+    delete(&router, &format!("{path}/{}", id(&listed)));
+    assert_eq!(items(&router, &name), [""; 0]);
+    answered(&router, &path, &json!({"items": [listed]}));
+    assert_eq!(items(&router, &name), ["one"]);
+    delete(&router, &format!("{path}/{}", id(&listed)));
+    assert_eq!(items(&router, &name), [""; 0]);
+}
+
+#[test]
+fn a_branch_keeps_no_part_of_a_conversation() {
+    let clock = Clock::new();
+    let store = MemoryConversationStore::new().env(Env::new(clock.clone()));
+    let router = with(Conversations::single_user(store).keep(HOUR));
+    let name = create(&router);
+    let first = say(&router, &name, "one");
+    say(&router, &name, "two");
+    clock.advance(HOUR / 2);
+    // The branch has entries of the conversation before it, and so have reads of its responses.
+    let request = json!({"previous_response_id": id(&first), "input": "branch"});
+    answered(&router, PATH, &request);
+    get(&router, &format!("{PATH}/{}", id(&first)));
+    clock.advance(HOUR / 2);
+    // It has expired as a whole, and has not lost its end.
+    let request = json!({"conversation": &name, "input": "three"});
+    assert_eq!(post(&router, PATH, &request).0, StatusCode::NOT_FOUND);
 }
 
 #[test]

@@ -2,44 +2,23 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::conversations::{
     ConversationStore, Conversations, MemoryConversationStore, RecordError, RecordKey,
 };
-use copilot_wire::protocol::{Env, Environment};
+use copilot_wire::protocol::Env;
 use copilot_wire_kit::{check_conversation_store, check_user_limit};
 use futures::executor::block_on;
 use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::exchange;
-use crate::support::{answered, post, with};
+use crate::support::{Clock, HOUR, answered, post, with};
 
 const PATH: &str = "/v1/responses";
-const HOUR: Duration = Duration::from_secs(3600);
-
-/// A clock that is set.
-#[derive(Clone)]
-struct Clock(Arc<Mutex<SystemTime>>);
-
-impl Environment for Clock {
-    fn now(&self) -> SystemTime {
-        *self.0.lock().unwrap()
-    }
-}
-
-impl Clock {
-    fn new() -> Self {
-        Self(Arc::new(Mutex::new(SystemTime::UNIX_EPOCH + HOUR)))
-    }
-
-    fn advance(&self, time: Duration) {
-        *self.0.lock().unwrap() += time;
-    }
-}
 
 fn key(user: &str, id: &str) -> RecordKey {
     RecordKey::new(user, "/v1/responses", id)

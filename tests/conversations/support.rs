@@ -1,12 +1,14 @@
 //! Helpers of the tests of conversations.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::{Duration, SystemTime};
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::protocol::{
-    AgentError, Conversation as _, HistoryItem, Protocol, Refusal, Role, ToolCall, User,
+    AgentError, Conversation as _, Environment, HistoryItem, Protocol, Refusal, Role, ToolCall,
+    User,
 };
 use copilot_wire::responses::Model;
 use copilot_wire::{Reply, Request, Router, async_trait};
@@ -14,6 +16,28 @@ use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::exchange;
+
+pub(crate) const HOUR: Duration = Duration::from_secs(3600);
+
+/// A clock that is set.
+#[derive(Clone)]
+pub(crate) struct Clock(Arc<Mutex<SystemTime>>);
+
+impl Environment for Clock {
+    fn now(&self) -> SystemTime {
+        *self.0.lock().unwrap()
+    }
+}
+
+impl Clock {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Mutex::new(SystemTime::UNIX_EPOCH + HOUR)))
+    }
+
+    pub(crate) fn advance(&self, time: Duration) {
+        *self.0.lock().unwrap() += time;
+    }
+}
 
 /// An agent that tells what it sees. It calls the tool `lookup` when the user says `call`, and fails when the user
 /// says `fail`.

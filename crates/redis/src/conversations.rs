@@ -93,7 +93,6 @@ impl ConversationStore for RedisConversationStore {
         for _ in 0..ATTEMPTS {
             match &*word(self.redis.connection.script(&script).await?)? {
                 "ok" => return Ok(true),
-                // Of a cluster also a record that was stored just now, if the answer to that was lost.
                 "exists" => return Ok(false),
                 "again" => {}
                 _ => return Err(Fault::unexpected().into()),

@@ -82,6 +82,8 @@ local added = redis.pcall('XADD', KEYS[1], 'NOMKSTREAM', ARGV[1], 'end', ARGV[2]
 if not added then return 'gone' end
 if type(added) == 'table' and added.err then
   local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+  -- Redis refuses to write where it is full, before it looks whether there is a log.
+  if not last then return 'gone' end
   if last[1] == ARGV[1] then return last[2][2] end
   redis.call('PUBLISH', ARGV[3], '')
   redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
@@ -126,11 +128,12 @@ local process = string.match(head[2][2], '^%S+')
 redis.call('PUBLISH', ARGV[1] .. process, 'read ' .. ARGV[2])
 return process";
 
-/// Stores a record, unless there is one of this name. What its user has, with it, is at most as large as the limit: the records that expire first make
-/// place for it, a thousand at a time.
+/// Stores a record, unless there is one of this name. What its user has, with it, is at most as large as the limit:
+/// the records that expire first make place for it, a thousand at a time.
 ///
 /// Keys: the records of the user, the times at which they expire. Arguments: the record's name, the record, for how
-/// many milliseconds to keep it, the limit, the size of a record without its bytes. Returns `ok`, `exists`, or `again`
+/// many milliseconds to keep it, the limit, the size of a record without its bytes. Returns `ok`, also if the same
+/// record is there: the client of a cluster repeats a command whose answer was lost. Else `exists`, or `again`
 /// if only place was made: a script that has deleted something is no longer refused where Redis is full.
 const PUT: &str = "\
 local name, limit, overhead = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -139,7 +142,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local size = tonumber(redis.call('HGET', KEYS[1], 'size') or 0)
 local more = #ARGV[2] + overhead
 if redis.call('HEXISTS', KEYS[1], name) == 1 then
-  if tonumber(redis.call('ZSCORE', KEYS[2], name) or 0) > now then return 'exists' end
+  if tonumber(redis.call('ZSCORE', KEYS[2], name) or 0) > now then
+    return redis.call('HGET', KEYS[1], name) == ARGV[2] and 'ok' or 'exists'
+  end
   more = more - redis.call('HSTRLEN', KEYS[1], name) - overhead
 end
 if size + more > limit then
