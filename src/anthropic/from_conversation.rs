@@ -5,7 +5,7 @@ use super::{
     ToolUseBlock,
 };
 use crate::json::{Json, Kind, Members, Wire};
-use crate::models::{CallResult, PromptItem, file_note, prompt_items};
+use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Call, Conversation, ToolChoice,
 };
@@ -78,9 +78,9 @@ impl MessagesRequest {
                 request.tool_choice = Some(choice("none", None, None));
             }
         } else {
-            request.choose(&conversation.answer_options());
+            request.choose(&prompt_options(conversation));
         }
-        request.set(conversation.answer_options());
+        request.set(prompt_options(conversation));
         match system.is_empty() {
             true => request,
             false => request.instructions(system.join("\n\n")),

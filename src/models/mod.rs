@@ -23,7 +23,9 @@ use crate::protocol::{Env, Protocol, Refusal};
 use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog, cards, unknown_model};
-pub use prompt::{CallResult, PromptItem, file_note, prompt_items, texts, tool_choice, url_of};
+pub use prompt::{
+    CallResult, PromptItem, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
+};
 pub use refused::{refused, retry_after};
 pub use relay::{Relay, RelayError, Upstream};
 pub use wrapping::{is_wrapping, split_reminder};

@@ -6,8 +6,8 @@ use std::mem;
 
 use crate::json::Json;
 use crate::protocol::{
-    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, ToolChoice,
-    ToolResult,
+    AnswerOptions, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
+    ToolChoice, ToolResult,
 };
 
 /// The result for a call without one: a model's server refuses a request with such a call.
@@ -226,6 +226,19 @@ pub fn url_of<'a>(file: &'a Attachment<'_>) -> Option<Cow<'a, str>> {
         AttachmentContent::Base64(data) => Some(format!("data:{media_type};base64,{data}").into()),
         AttachmentContent::Id(_) => None,
     }
+}
+
+/// Returns the settings of a conversation, of which a model's server refuses none: a tool that must be called is one of
+/// those that the front end offers, and not one that a provider runs.
+#[must_use]
+pub fn prompt_options<C: Conversation>(conversation: &C) -> AnswerOptions<'_> {
+    let mut options = conversation.answer_options();
+    if let ToolChoice::Tool(name) = &options.tool_choice {
+        if !conversation.tools().any(|tool| tool.name == *name) {
+            options.tool_choice = ToolChoice::Auto;
+        }
+    }
+    options
 }
 
 /// Reads a choice among tools that is a word or an object with the name of a tool.

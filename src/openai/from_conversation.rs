@@ -2,7 +2,7 @@
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
 use crate::json::{Json, List, Wire};
-use crate::models::{PromptItem, prompt_items, url_of};
+use crate::models::{PromptItem, prompt_items, prompt_options, url_of};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Call, Conversation, ToolChoice,
 };
@@ -67,7 +67,7 @@ impl ChatRequest {
                 .map(|format| response_format(&format)),
             ..Self::default()
         };
-        request.set(conversation.answer_options());
+        request.set(prompt_options(conversation));
         request
     }
 

@@ -55,6 +55,14 @@ impl Turn {
         matches!(self.reason, None | Some(FinishReason::Stop))
     }
 
+    /// Returns `true` if the choice ends early, for a limit or a filter.
+    fn is_cut(&self) -> bool {
+        matches!(
+            self.reason,
+            Some(FinishReason::Length | FinishReason::ContentFilter)
+        )
+    }
+
     /// Returns the chunk with only the role: both official clients count log probabilities in the
     /// first chunk of a choice twice.
     pub(super) fn open(&mut self) -> Choice {
@@ -141,7 +149,8 @@ impl Turn {
             list.append(&mut self.stream(env));
             // A call without a name is invalid and is dropped.
             if self.current != Progress::Nothing {
-                if self.current == Progress::Named {
+                // Not if the answer was cut off there: clients would run a call that nobody has finished.
+                if self.current == Progress::Named && !self.is_cut() {
                     // Arguments must be JSON, and empty text is not.
                     list.push(ToolCallDelta::arguments(self.written, "{}"));
                 }

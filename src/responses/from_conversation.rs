@@ -2,7 +2,7 @@
 
 use super::{Content, ContentPart, Item, ResponsesRequest, Tool};
 use crate::json::{Json, Members, Wire};
-use crate::models::{PromptItem, file_note, prompt_items, url_of};
+use crate::models::{PromptItem, file_note, prompt_items, prompt_options, url_of};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Conversation, ToolChoice,
 };
@@ -63,7 +63,7 @@ impl ResponsesRequest {
             text: conversation.answer_format().map(|form| text(&form)),
             ..Self::default()
         };
-        request.set(conversation.answer_options());
+        request.set(prompt_options(conversation));
         request
     }
 

@@ -95,8 +95,9 @@ impl Upstream for Responses {
     fn passed(event: &Event) -> Option<StreamEvent> {
         let event = event.stream()?;
         let is_call = event.item.as_ref().is_some_and(|item| item.is_call());
-        // The reason of the end is passed on by the end of the relay.
-        let is_end = event.kind == EventKind::Incomplete;
+        // The end of the relay passes the reasons on that every dialect has.
+        let cut = event.response.as_ref().and_then(|it| Self::cut(it));
+        let is_end = event.kind == EventKind::Incomplete && cut != Some(Cut::Other);
         (!is_call && !is_end).then(|| event.clone())
     }
 
