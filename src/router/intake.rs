@@ -155,6 +155,46 @@ impl Budget {
     pub(super) fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
+
+    /// Takes `more` bytes for a body of `size` bytes, which may be as large as what is left, and no larger.
+    fn take(&self, more: usize, size: usize) -> Result<(), Refusal> {
+        let take = |left: usize| left.checked_sub(more).filter(|left| *left >= size);
+        // Relaxed: only the number is shared, and no other memory is published with it.
+        let taken = (self.0).fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        taken.map(drop).map_err(|_| {
+            let message = "too many request bodies at a time";
+            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                .code("overloaded")
+                .header(RETRY_AFTER, HeaderValue::from_static("5"))
+        })
+    }
+
+    /// Counts a body that has arrived, until its last slice is dropped.
+    pub(super) fn count(&self, bytes: Bytes) -> Result<Bytes, Refusal> {
+        self.take(bytes.len(), bytes.len())?;
+        Ok(Bytes::from_owner(Counted {
+            bytes,
+            budget: self.clone(),
+        }))
+    }
+}
+
+/// A body that is counted.
+struct Counted {
+    bytes: Bytes,
+    budget: Budget,
+}
+
+impl AsRef<[u8]> for Counted {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        (self.budget.0).fetch_add(self.bytes.len(), Ordering::Relaxed);
+    }
 }
 
 /// A partly received body. Its memory returns to the budget when its last slice is
@@ -185,16 +225,7 @@ impl Whole {
         }
         let wanted = (length + more).max((2 * length).min(most));
         let grow = wanted - capacity;
-        let left = &self.budget.0;
-        let take = |left: usize| left.checked_sub(grow).filter(|left| *left >= wanted);
-        // Relaxed: only the number is shared, and no other memory is published with it.
-        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-            .map_err(|_| {
-                let message = "too many request bodies at a time";
-                Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
-                    .code("overloaded")
-                    .header(RETRY_AFTER, HeaderValue::from_static("5"))
-            })?;
+        self.budget.take(grow, wanted)?;
         self.taken += grow;
         self.bytes.reserve_exact(wanted - length);
         Ok(())

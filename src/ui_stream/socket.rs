@@ -28,28 +28,45 @@ pub(super) struct Chats {
 /// The longest id of a request: it is repeated in every message.
 const ID: usize = 256;
 
+/// The longest id of a chat, which is part of an address.
+const CHAT: usize = 1024;
+
+/// The longest value of a header.
+const HEADER: usize = 8 * 1024;
+
 impl Chats {
     pub(super) fn new(headers: Arc<[HeaderName]>) -> Self {
         Self { headers }
     }
 
-    fn with_headers(&self, mut ask: Ask, message: &Json) -> Ask {
+    fn with_headers(&self, mut ask: Ask, message: &Json) -> Action {
         let headers = message.get("headers").unwrap_or_default();
         for (name, value) in headers.members() {
             let mut known = self.headers.iter();
             let name = known.find(|known| name.eq_ignore_ascii_case(known.as_str()));
             let value = value.string().map(|value| HeaderValue::from_str(&value));
             if let (Some(name), Some(Ok(value))) = (name, value) {
+                if value.len() > HEADER {
+                    let message = "a header must have at most 8192 bytes";
+                    let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
+                    return Action::Refuse(Some(ask), refusal.at("headers"));
+                }
                 ask = ask.header(name.clone(), value);
             }
         }
-        ask
+        Action::Ask(ask)
     }
 }
 
 /// Returns the body that the page would post: what the app adds, and above it the members of the transport.
 fn body(message: &Json) -> Vec<u8> {
     const OWN: [&str; 5] = ["id", "messages", "trigger", "messageId", "metadata"];
+    // Once for each name: both objects may have any number of members.
+    let is_there = OWN.map(|name| message.get(name).is_some());
+    let is_taken = |name: &str| {
+        let mut own = OWN.iter().zip(is_there);
+        own.any(|(own, is_there)| is_there && *own == name)
+    };
     let mut body = Vec::with_capacity(message.as_bytes().len());
     let mut object = ObjectWriter::new(&mut body, Escape::Json);
     for (name, value) in message.members().filter(|(name, _)| OWN.contains(&&**name)) {
@@ -57,7 +74,7 @@ fn body(message: &Json) -> Vec<u8> {
     }
     let more = message.get("body").unwrap_or_default();
     for (name, value) in more.members() {
-        if message.get(&name).is_none() || !OWN.contains(&&*name) {
+        if !is_taken(&name) {
             object.member(&name).raw(&value);
         }
     }
@@ -88,20 +105,23 @@ impl Dialect for Chats {
             return Action::Stop(id.into());
         }
         let chat = text("id").unwrap_or_default();
+        if chat.len() > CHAT {
+            let refusal = refusal("must have at most 1024 bytes").at("id");
+            return Action::Refuse(Some(Ask::post("").id(id)), refusal);
+        }
+        // One without an id is as good as a chat of its own.
+        let lane = match &*chat {
+            "" => format!("request {id}"),
+            chat => lane(chat),
+        };
         match &*kind {
             "send" => {
-                // One without an id is as good as a chat of its own.
-                let lane = match &*chat {
-                    "" => format!("request {id}"),
-                    chat => lane(chat),
-                };
                 let ask = Ask::post(body(message)).id(id).context(chat);
-                Action::Ask(self.with_headers(ask.lane(lane).or_refuse(), message))
+                self.with_headers(ask.lane(lane).or_refuse(), message)
             }
             "resume" => {
                 let ask = Ask::get().path(format!("/{}/stream", escape_segment(&chat)));
-                let ask = ask.lane(format!("request {id}")).id(id).context(chat);
-                Action::Ask(self.with_headers(ask, message))
+                self.with_headers(ask.lane(lane).id(id).context(chat), message)
             }
             _ => {
                 let refusal = refusal("must be `send`, `resume` or `abort`").at("type");

@@ -9,7 +9,7 @@ use copilot_wire::{Router, ui_stream};
 use http::HeaderName;
 use serde_json::{Value, json};
 
-use crate::support::{Client, Witness, keys, kinds, open, router};
+use crate::support::{Client, Witness, handshake, keys, kinds, open, router};
 
 fn send(request: &str, chat: &str, text: &str) -> Value {
     json!({
@@ -259,4 +259,80 @@ fn without_a_store_there_is_nothing_to_resume() {
     assert_eq!(messages, [json!({"type": "no-active", "requestId": "1"})]);
     client.0.receive(Message::Binary);
     assert_eq!(client.messages().len(), 1);
+}
+
+#[test]
+fn many_members_take_linear_time() {
+    let (router, _) = router();
+    let mut client = Client::chats(&router);
+    // Minutes, were each member looked for in the whole message.
+    let mut message = send("1", "a", "hi").to_string();
+    for name in ["more", "id"] {
+        let members = vec![format!(r#""{name}":0"#); 200_000].join(",");
+        message = message.replacen(r#""body":{"#, &format!(r#""body":{{{members},"#), 1);
+    }
+    client.text(&message);
+    assert_eq!(text(&client.messages()), "[user:hi]");
+}
+
+#[test]
+fn long_ids_and_headers_are_refused() {
+    let (router, _) = router();
+    let mut client = Client::chats(&router);
+    for kind in ["send", "resume"] {
+        let mut message = send("1", &"x".repeat(70_000), "hi");
+        message["type"] = kind.into();
+        let refused = client.ask(&message);
+        assert_eq!(kinds(&refused), ["error"]);
+        let text = refused[0]["errorText"].as_str().unwrap();
+        assert!(text.contains("id"), "{text}");
+    }
+    let mut message = send("1", "a", "hi");
+    message["headers"] = json!({"authorization": "x".repeat(9000)});
+    assert_eq!(kinds(&client.ask(&message)), ["error"]);
+    assert_eq!(text(&client.ask(&send("2", "a", "hi"))), "[user:hi]");
+}
+
+#[test]
+fn a_chat_that_is_resumed_takes_no_other_message() {
+    let (router, agent, runtime) = resumable();
+    let mut client = Client::chats(&router);
+    client.send(&send("1", "a", "wait"));
+    client.messages();
+    settle(&runtime);
+    drop(client);
+    let mut client = Client::chats(&router);
+    client.ask(&json!({"type": "resume", "requestId": "2", "id": "a"}));
+    let refused = client.ask(&send("3", "a", "hi"));
+    assert_eq!(refused.last().unwrap()["type"], "error");
+    assert_eq!(agent.runs.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_connection_without_an_accepted_request_is_closed() {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(async {
+        for key in ["", "Bearer ann"] {
+            let (router, _) = router();
+            let router = router.guard(keys);
+            let opened = router.socket(handshake("/api/chat", &[])).await;
+            let mut client = Client(opened.unwrap());
+            let mut message = send("1", "a", "hi");
+            message["headers"] = json!({"authorization": key});
+            client.ask(&message);
+            let mut pings = 0;
+            let closed = loop {
+                tokio::time::sleep(std::time::Duration::from_secs(30)).await;
+                match client.next() {
+                    Some(Message::Ping) if pings == 10 => break None,
+                    Some(Message::Ping) => pings += 1,
+                    Some(Message::Close { code, .. }) => break Some(code),
+                    _ => {}
+                }
+                client.0.receive(Message::Pong);
+            };
+            assert_eq!(closed, key.is_empty().then_some(1008));
+        }
+    });
 }

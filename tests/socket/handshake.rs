@@ -101,6 +101,8 @@ fn pages_of_other_origins_are_refused_and_bring_no_cookies() {
             ("origin", app),
             ("cookie", "session=1"),
             ("authorization", "Basic YTpi"),
+            // What a proxy makes of them.
+            ("x-forwarded-user", "ann"),
         ];
         let mut client = open(&router, "/v1/responses", &headers).unwrap();
         assert_eq!(

@@ -52,7 +52,7 @@ fn a_client_that_sends_nonsense_and_does_not_read_is_closed() {
     for _ in 0..1000 {
         client.text("{");
     }
-    let reason = json!({"close": 1008, "reason": "too many invalid messages"});
+    let reason = json!({"close": 1008, "reason": "too many messages were refused"});
     assert_eq!(client.messages(), [reason]);
 }
 
@@ -76,4 +76,23 @@ fn a_chain_has_a_limit_of_bytes() {
     assert_eq!(messages[0]["error"]["code"], "previous_response_not_found");
     let messages = client.ask(&crate::support::continued(&last, "hi"));
     assert!(answer(&messages).ends_with("user:hi]"));
+}
+
+#[test]
+fn requests_that_wait_are_in_the_budget_of_all_bodies() {
+    let (router, _) = router();
+    let router = router.body_budget(20_000);
+    let mut clients: Vec<_> = (0..5).map(|_| Client::responses(&router)).collect();
+    for client in &mut clients {
+        // The second one waits for the first one.
+        client.ask(&create("wait"));
+        client.send(&create("x".repeat(6000)));
+    }
+    let mut messages = clients.iter_mut().flat_map(Client::messages);
+    let refused = messages.find(|it| it["type"] == "error").unwrap();
+    assert_eq!(refused["status"], 503);
+    drop(clients);
+    let mut client = Client::responses(&router);
+    let answered = client.ask(&create("x".repeat(6000)));
+    assert_eq!(answered.last().unwrap()["type"], "response.completed");
 }

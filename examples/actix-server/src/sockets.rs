@@ -1,13 +1,21 @@
 //! WebSockets: the way between actix's and those of the router.
 
+use std::time::Duration;
+
 use actix_web::rt::spawn;
+use actix_web::rt::time::timeout;
 use actix_web::web::Payload;
 use actix_web::{HttpRequest, HttpResponse};
-use actix_ws::{AggregatedMessage, AggregatedMessageStream, CloseReason, Closed, Session};
+use actix_ws::{
+    AggregatedMessage, AggregatedMessageStream, CloseReason, Closed, ProtocolError, Session,
+};
 use bytestring::ByteString;
 use copilot_wire::router::socket::{Message, Socket};
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
+
+/// The time that a client has to take what is sent.
+const STALLED: Duration = Duration::from_secs(90);
 
 /// Answers the handshake of a socket, and runs it.
 pub(crate) fn open(
@@ -36,22 +44,25 @@ async fn run(
     mut socket: Socket,
 ) -> Result<(), Closed> {
     loop {
-        // The first one is polled first, but no more than one message is taken at a time.
-        match select(socket.next(), messages.next()).await {
-            Either::Left((Some(message), _)) => match message {
-                Message::Text(text) => {
-                    // Whatever is written here is UTF-8.
-                    if let Ok(text) = ByteString::try_from(text) {
-                        session.text(text).await?;
-                    }
+        // Messages of the client first: an agent that is always ready must not keep it from stopping the turn.
+        match select(messages.next(), socket.next()).await {
+            Either::Right((Some(message), _)) => {
+                let is_last = matches!(message, Message::Close { .. });
+                let sent = timeout(STALLED, send(&mut session, message));
+                sent.await.unwrap_or(Err(Closed))?;
+                if is_last {
+                    return Ok(());
                 }
-                Message::Close { code, reason } => {
-                    let reason = CloseReason::from((code.into(), reason));
-                    return session.close(Some(reason)).await;
-                }
-                _ => session.ping(b"").await?,
-            },
-            Either::Right((Some(Ok(message)), _)) => socket.receive(match message {
+            }
+            Either::Left((Some(Err(ProtocolError::Overflow)), _)) => {
+                // Nothing more is read.
+                socket.receive(Message::TooLarge);
+                return match socket.next().await {
+                    Some(close) => send(&mut session, close).await,
+                    None => Ok(()),
+                };
+            }
+            Either::Left((Some(Ok(message)), _)) => socket.receive(match message {
                 AggregatedMessage::Text(text) => Message::Text(text.into_bytes()),
                 AggregatedMessage::Binary(_) => Message::Binary,
                 AggregatedMessage::Ping(data) => {
@@ -63,9 +74,24 @@ async fn run(
                     return session.close(reason).await;
                 }
             }),
-            Either::Left((None, _)) | Either::Right((None | Some(Err(_)), _)) => {
+            Either::Right((None, _)) | Either::Left((None | Some(Err(_)), _)) => {
                 return session.close(None).await;
             }
         }
+    }
+}
+
+async fn send(session: &mut Session, message: Message) -> Result<(), Closed> {
+    match message {
+        // Whatever is written here is UTF-8.
+        Message::Text(text) => match ByteString::try_from(text) {
+            Ok(text) => session.text(text).await,
+            Err(_) => Ok(()),
+        },
+        Message::Close { code, reason } => {
+            let reason = CloseReason::from((code.into(), reason));
+            session.clone().close(Some(reason)).await
+        }
+        _ => session.ping(b"").await,
     }
 }

@@ -1,5 +1,8 @@
 //! WebSockets: the way between axum's and those of the agents.
 
+use std::error::Error as _;
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::extract::ws::{CloseFrame, Message as Frame, Utf8Bytes, WebSocket};
 use axum::extract::{FromRequestParts as _, Request, WebSocketUpgrade};
@@ -7,9 +10,14 @@ use axum::response::{IntoResponse as _, Response};
 use copilot_wire::Router;
 use copilot_wire::router::socket::{Message, Socket, is_handshake};
 use futures_util::{SinkExt as _, StreamExt as _};
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite;
 
 /// The size in bytes of the buffers of a connection; the default for reading is 128 KiB.
 const BUFFER: usize = 4096;
+
+/// The time that a client has to take what is sent.
+const STALLED: Duration = Duration::from_secs(90);
 
 /// Answers a request for the agents, which may be the handshake of a WebSocket.
 pub(crate) async fn answer(agents: Router, request: Request) -> Response {
@@ -41,20 +49,45 @@ async fn run(mut connection: WebSocket, mut socket: Socket) -> Result<(), axum::
     loop {
         tokio::select! {
             message = connection.recv() => match message {
-                Some(message) => socket.receive(received(message?)),
+                Some(Ok(message)) => socket.receive(received(message)),
+                Some(Err(error)) if is_too_large(&error) => {
+                    // Nothing more is read.
+                    socket.receive(Message::TooLarge);
+                    return match socket.next().await {
+                        Some(close) => send(&mut connection, &mut socket, close).await,
+                        None => Ok(()),
+                    };
+                }
+                Some(Err(error)) => return Err(error),
                 None => return Ok(()),
             },
-            message = socket.next() => {
-                let Some(message) = message else { return connection.close().await };
-                connection.feed(frame(message)?).await?;
-                // What was made together leaves together.
-                while let Some(message) = socket.waiting() {
-                    connection.feed(frame(message)?).await?;
-                }
-                connection.flush().await?;
+            message = socket.next() => match message {
+                Some(message) => send(&mut connection, &mut socket, message).await?,
+                None => return timeout(STALLED, connection.close()).await.unwrap_or(Ok(())),
             }
         }
     }
+}
+
+/// Sends a message, and those that were made together with it.
+async fn send(
+    connection: &mut WebSocket,
+    socket: &mut Socket,
+    message: Message,
+) -> Result<(), axum::Error> {
+    let sent = async {
+        connection.feed(frame(message)?).await?;
+        while let Some(message) = socket.waiting() {
+            connection.feed(frame(message)?).await?;
+        }
+        connection.flush().await
+    };
+    timeout(STALLED, sent).await.map_err(axum::Error::new)?
+}
+
+fn is_too_large(error: &axum::Error) -> bool {
+    let source = error.source().and_then(|it| it.downcast_ref());
+    matches!(source, Some(tungstenite::Error::Capacity(_)))
 }
 
 fn received(frame: Frame) -> Message {

@@ -1,13 +1,15 @@
 // A chat page on `useChat` of the AI SDK.
 import { useChat } from '@ai-sdk/react';
-import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
+import { DefaultChatTransport, WebSocketChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses, lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
 import { useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Chart } from './chart.jsx';
 import { Chat, Question, Source, Table, Text, Tool, User } from './parts.jsx';
 import { runTool } from './tools.js';
 
-const transport = new DefaultChatTransport({ api: 'http://127.0.0.1:7777/api/chat' });
+// `ai-sdk.html?socket` opens one WebSocket for all turns in place of a request for each.
+const transport =
+  location.search === '?socket' ? new WebSocketChatTransport({ url: 'ws://127.0.0.1:7777/api/chat' }) : new DefaultChatTransport({ api: 'http://127.0.0.1:7777/api/chat' });
 
 // The page posts by itself once the user has answered every question and all tools have run.
 const sendAutomaticallyWhen = (chat) => lastAssistantMessageIsCompleteWithToolCalls(chat) || lastAssistantMessageIsCompleteWithApprovalResponses(chat);

@@ -15,8 +15,8 @@ struct Shared {
     freed: Notify,
 }
 
-/// The place of a connection, free again when the last clone is dropped: its requests have it among their extensions,
-/// and a WebSocket keeps those of its handshake.
+/// The place of a connection, free again when the last clone is dropped: the task of the connection has one, and so
+/// has that of the WebSocket that it has become.
 #[derive(Clone)]
 pub(crate) struct Place {
     _taken: Arc<Taken>,

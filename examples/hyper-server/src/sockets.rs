@@ -11,7 +11,7 @@ use hyper::header::{
     CONNECTION, HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL,
     UPGRADE,
 };
-use hyper::upgrade::OnUpgrade;
+use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
@@ -20,8 +20,13 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message as Frame, Utf8Bytes};
 
+use crate::places::Place;
+
 /// The size in bytes of the buffers of a connection; tungstenite's default for reading is 128 KiB.
 const BUFFER: usize = 4096;
+
+/// The time that a client has to take what is sent.
+const STALLED: Duration = Duration::from_secs(90);
 
 /// The time that a client has to answer the end of a connection.
 const LAST: Duration = Duration::from_secs(1);
@@ -33,6 +38,8 @@ pub async fn answer<B: hyper::body::Body>(router: &Router, request: Request<B>) 
         return router.handle_body(Request::from_parts(parts, body)).await;
     }
     let mut request = Request::from_parts(parts, ());
+    // The socket holds it, and not the turns, which may be stored and outlive the socket.
+    let place = request.extensions_mut().remove::<Place>();
     let upgrade = hyper::upgrade::on(&mut request);
     let (parts, ()) = request.into_parts();
     let key = parts.headers.get(SEC_WEBSOCKET_KEY).cloned();
@@ -52,9 +59,15 @@ pub async fn answer<B: hyper::body::Body>(router: &Router, request: Request<B>) 
     if let Some(protocol) = socket.subprotocol() {
         headers.insert(SEC_WEBSOCKET_PROTOCOL, protocol.clone());
     }
-    tokio::spawn(run(upgrade, socket));
+    tokio::spawn(async move {
+        // An error is a client that is gone.
+        let _ = run(upgrade, socket).await;
+        drop(place);
+    });
     response
 }
+
+type Connection = WebSocketStream<TokioIo<Upgraded>>;
 
 async fn run(upgrade: OnUpgrade, mut socket: Socket) -> Result<(), Error> {
     let io = upgrade.await.map_err(io::Error::other)?;
@@ -74,7 +87,7 @@ async fn run(upgrade: OnUpgrade, mut socket: Socket) -> Result<(), Error> {
                     // tungstenite reads nothing more.
                     socket.receive(Message::TooLarge);
                     if let Some(close) = socket.next().await {
-                        connection.send(frame(close)?).await?;
+                        send(&mut connection, &mut socket, close).await?;
                     }
                     break;
                 }
@@ -82,12 +95,7 @@ async fn run(upgrade: OnUpgrade, mut socket: Socket) -> Result<(), Error> {
             },
             message = socket.next() => {
                 let Some(message) = message else { break };
-                connection.feed(frame(message)?).await?;
-                // What was made together leaves together.
-                while let Some(message) = socket.waiting() {
-                    connection.feed(frame(message)?).await?;
-                }
-                connection.flush().await?;
+                send(&mut connection, &mut socket, message).await?;
             }
         }
     }
@@ -98,6 +106,22 @@ async fn run(upgrade: OnUpgrade, mut socket: Socket) -> Result<(), Error> {
         Ok(())
     };
     timeout(LAST, ended).await.unwrap_or(Ok(()))
+}
+
+/// Sends a message, and those that were made together with it.
+async fn send(
+    connection: &mut Connection,
+    socket: &mut Socket,
+    message: Message,
+) -> Result<(), Error> {
+    let sent = async {
+        connection.feed(frame(message)?).await?;
+        while let Some(message) = socket.waiting() {
+            connection.feed(frame(message)?).await?;
+        }
+        connection.flush().await
+    };
+    timeout(STALLED, sent).await.map_err(io::Error::from)?
 }
 
 fn received(frame: Frame) -> Message {

@@ -138,11 +138,11 @@ impl Ask {
         self
     }
 
-    /// Adds a header that was in the message. One of the handshake with the same name takes precedence: a proxy may
+    /// Sets a header that was in the message. One of the handshake with the same name takes precedence: a proxy may
     /// have checked or set that.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.append(name, value);
+        self.headers.insert(name, value);
         self
     }
 

@@ -2,9 +2,9 @@
 
 use bytes::BytesMut;
 use http::header::{
-    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, COOKIE, HOST,
-    HeaderName, ORIGIN, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION,
-    TRANSFER_ENCODING, UPGRADE,
+    ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, ORIGIN,
+    SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
+    USER_AGENT,
 };
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
@@ -51,8 +51,8 @@ impl Router {
     ///
     /// The checks are those of a request: the host, the guards. The origin of a web page must be
     /// [allowed](Router::cors) or that of this server, as browsers let every page open a WebSocket. A page of another
-    /// origin gets no further with the user's cookies and passwords than with `fetch`: they are taken out of the
-    /// request.
+    /// origin gets no further with the user's cookies and passwords than with `fetch`: of such a handshake only the
+    /// address, `host`, `origin` and `user-agent` are left, and no extensions.
     ///
     /// # Errors
     ///
@@ -101,9 +101,16 @@ impl Router {
                 let message = "this origin is not allowed";
                 return Err(refused(StatusCode::FORBIDDEN, message));
             }
-            // What a page may not send across origins with `fetch` either. Browsers add it to every handshake.
-            request.headers.remove(COOKIE);
-            request.headers.remove(AUTHORIZATION);
+            // Browsers add the user's cookies and passwords to every handshake, which a page may not send across
+            // origins with `fetch`. A proxy or a middleware may have turned them into other headers and extensions.
+            let names: Vec<_> = request.headers.keys().cloned().collect();
+            for name in names {
+                let is_of_socket = name.as_str().starts_with("sec-websocket-");
+                if !is_of_socket && !OF_FOREIGN.contains(&name) {
+                    request.headers.remove(name);
+                }
+            }
+            request.extensions.clear();
         }
         let refused = |refusal: Refusal| route.endpoint.refuse(&refusal);
         let dialect = factory();
@@ -143,6 +150,9 @@ fn has_own_origin(headers: &HeaderMap) -> bool {
     let own = headers.get(HOST).and_then(|host| host.to_str().ok());
     host.is_some_and(|(_, host)| own.is_some_and(|own| own.eq_ignore_ascii_case(host)))
 }
+
+/// The headers that are left of a handshake by a page of another origin.
+const OF_FOREIGN: [HeaderName; 5] = [CONNECTION, HOST, ORIGIN, UPGRADE, USER_AGENT];
 
 /// The headers of a handshake that are about its connection, or about the body that it does not have.
 const OF_CONNECTION: [HeaderName; 7] = [

@@ -1,7 +1,7 @@
 //! A request of the client while it is answered.
 
 use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -9,13 +9,13 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use http::header::CONTENT_TYPE;
 use http::response::Parts;
-use http::{Request, Response};
+use http::{Request, Response, StatusCode};
 
 use super::dialect::{Ask, Dialect, EventMessage, Exchange};
 use super::handshake::Head;
 use crate::agent::Body;
 use crate::conversations::ConnectionTurns;
-use crate::protocol::Payloads;
+use crate::protocol::{Payloads, Refusal};
 use crate::router::Router;
 
 /// The largest response that is not a stream.
@@ -32,6 +32,8 @@ pub(super) struct Live {
     pub(super) exchange: Exchange,
     /// Nobody reads the answer.
     pub(super) silent: bool,
+    /// The response is a success.
+    pub(super) is_accepted: bool,
     state: State,
 }
 
@@ -64,6 +66,7 @@ impl Live {
                 events: 0,
             },
             silent,
+            is_accepted: false,
             state: State::Waiting(ask),
         }
     }
@@ -86,11 +89,21 @@ impl Live {
     }
 
     /// Sends the request to the router.
-    pub(super) fn start(&mut self, router: &Router, head: &Head, turns: ConnectionTurns) {
+    pub(super) fn start(
+        &mut self,
+        router: &Router,
+        head: &Head,
+        turns: ConnectionTurns,
+        dialect: &dyn Dialect,
+    ) {
         let State::Waiting(ask) = std::mem::replace(&mut self.state, State::Ended) else {
             return;
         };
         let Some(mut parts) = head.request(ask.method, &ask.path, &ask.headers) else {
+            let message = "the address of the request is too long";
+            let refusal = Refusal::new(StatusCode::URI_TOO_LONG, message);
+            let refused = dialect.refuse(&refusal).map(Body::full);
+            self.state = State::Asking(Box::pin(ready(refused)));
             return;
         };
         parts.extensions.extend(ask.extensions);
@@ -112,6 +125,7 @@ impl Live {
                 State::Waiting(_) => return Poll::Pending,
                 State::Asking(asking) => {
                     let (head, body) = ready!(asking.as_mut().poll(cx)).into_parts();
+                    self.is_accepted = head.status.is_success();
                     let framing = dialect.framing();
                     let is_stream = head.headers.get(CONTENT_TYPE).is_some_and(|it| {
                         it.as_bytes().starts_with(framing.content_type().as_bytes())

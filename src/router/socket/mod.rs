@@ -119,8 +119,12 @@ pub enum Message {
 ///
 /// A message is refused with code 1009 if it is larger than the [limit of a body](Router::body_limit). Sixteen requests
 /// are answered at a time, as many may wait, and those that wait are together not larger than one body may be; further
-/// ones are refused in the form of the protocol. A client that gives no sign in answer to three pings, 30 seconds
-/// apart, is gone.
+/// ones are refused in the form of the protocol. Those that wait are also in the [budget](Router::body_budget) of all
+/// bodies. A client that gives no sign in answer to three pings, 30 seconds apart, is gone; one whose handshake no guard
+/// has checked has as long to send a request that is accepted.
+///
+/// A server that waits for a client that does not read polls nothing of this meanwhile, so it must have a time limit for
+/// sending, as those of the guide have.
 ///
 /// # Cancel safety
 ///
@@ -146,6 +150,10 @@ struct Inner {
     ticks: Option<Ticks>,
     /// Pings since the last sign of the client.
     pings: u8,
+    /// Pings in all.
+    age: u8,
+    /// A request was accepted, or guards have checked the handshake.
+    is_accepted: bool,
     state: State,
 }
 
@@ -160,6 +168,7 @@ impl Socket {
     fn new(router: &Router, head: Head, dialect: Box<dyn Dialect>, running: Running) -> Self {
         let env = &router.inner.env;
         let connection = Connection::new(&router.inner.connections);
+        let is_accepted = !dialect.has_headers();
         Self(Box::new(Inner {
             router: router.clone(),
             head,
@@ -172,6 +181,8 @@ impl Socket {
             out: BytesMut::new(),
             ticks: env.ticks(PING),
             pings: 0,
+            age: 0,
+            is_accepted,
             state: State::Open,
         }))
     }
@@ -236,7 +247,7 @@ impl Inner {
         }
     }
 
-    fn ask(&mut self, ask: Ask) {
+    fn ask(&mut self, mut ask: Ask) {
         // Answers to two exchanges with one id could not be told apart.
         let has_id = |live: &Live| !ask.id.is_empty() && live.exchange.id == ask.id;
         let has_lane = |live: &Live| !ask.waits && live.exchange.lane == ask.lane;
@@ -252,8 +263,15 @@ impl Inner {
             let message = "too many requests wait on this connection";
             Refusal::new(StatusCode::TOO_MANY_REQUESTS, message)
         } else {
-            self.live.push(Live::new(ask, false));
-            return;
+            let budget = &self.router.inner.limits.budget;
+            match budget.count(std::mem::take(&mut ask.body)) {
+                Ok(body) => {
+                    ask.body = body;
+                    self.live.push(Live::new(ask, false));
+                    return;
+                }
+                Err(refusal) => refusal,
+            }
         };
         self.refuse(Some(ask), &refusal);
     }
@@ -268,7 +286,7 @@ impl Inner {
         if notice.is_empty() {
             self.close(1008, "invalid message");
         } else if self.notices.len() >= NOTICES {
-            self.close(1008, "too many invalid messages");
+            self.close(1008, "too many messages were refused");
         } else {
             self.notices.push_back(notice);
         }
@@ -306,7 +324,8 @@ impl Inner {
             if let Some(live) = rest.first_mut().filter(|live| live.is_waiting()) {
                 let lane = &live.exchange.lane;
                 if before.iter().all(|before| before.exchange.lane != *lane) {
-                    live.start(&self.router, &self.head, self.connection.turns());
+                    let turns = self.connection.turns();
+                    live.start(&self.router, &self.head, turns, &*self.dialect);
                     running += 1;
                 }
             }
@@ -319,7 +338,9 @@ impl Inner {
         let Some(live) = self.live.get_mut(at) else {
             return Poll::Ready(None);
         };
-        match live.poll(cx, &mut *self.dialect, &mut self.out) {
+        let polled = live.poll(cx, &mut *self.dialect, &mut self.out);
+        self.is_accepted |= live.is_accepted;
+        match polled {
             Poll::Ready(Next::Message(message)) => Poll::Ready(Some(message)),
             Poll::Ready(Next::End) => {
                 self.live.remove(at);
@@ -363,8 +384,13 @@ impl Inner {
                     self.close(1011, "no answer to pings");
                     return Poll::Ready(self.closed());
                 }
+                Poll::Ready(Some(())) if !self.is_accepted && self.age >= UNANSWERED => {
+                    self.close(1008, "no request was accepted");
+                    return Poll::Ready(self.closed());
+                }
                 Poll::Ready(Some(())) => {
                     self.pings += 1;
+                    self.age = self.age.saturating_add(1);
                     return Poll::Ready(Message::Ping);
                 }
                 Poll::Ready(None) => self.ticks = None,
