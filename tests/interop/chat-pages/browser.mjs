@@ -37,8 +37,10 @@ await new Promise((resolve) => free.once('listening', resolve));
 const front = free.address().port;
 await new Promise((resolve) => free.close(resolve));
 const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${home}/${name};`).join(' ');
-const location = `proxy_pass http://127.0.0.1:${port}; proxy_http_version 1.1; client_max_body_size 32m;`;
-writeFileSync(join(home, 'nginx.conf'), `daemon off; pid ${home}/nginx.pid; error_log ${home}/error.log; events {} http { ${temporary} access_log off; server { listen 127.0.0.1:${front}; location / { ${location} } } }`);
+// As in the guide's chapters on servers and WebSockets.
+const location = `proxy_pass http://127.0.0.1:${port}; proxy_http_version 1.1; client_max_body_size 32m; proxy_set_header host $http_host; proxy_set_header upgrade $http_upgrade; proxy_set_header connection $connection_upgrade;`;
+const map = 'map $http_upgrade $connection_upgrade { default upgrade; "" ""; }';
+writeFileSync(join(home, 'nginx.conf'), `daemon off; pid ${home}/nginx.pid; error_log ${home}/error.log; events {} http { ${temporary} access_log off; ${map} server { listen 127.0.0.1:${front}; location / { ${location} } } }`);
 const nginx = spawn(process.env.PROXY, ['-p', home, '-c', join(home, 'nginx.conf')], { stdio: 'inherit' });
 process.on('exit', () => nginx.kill());
 
@@ -52,10 +54,19 @@ const context = await chromium.launchPersistentContext(join(home, 'browser'), {
 
 /** One page, used as a person would. */
 class Tab {
-  constructor(page, { path, post }, name) {
-    Object.assign(this, { page, path, post, name, posts: [], faults: [] });
+  constructor(page, { path, post, socket = false }, name) {
+    // `posts` has the messages with which a socket sends a turn, too.
+    Object.assign(this, { page, path, post, socket, name, posts: [], sockets: [], aborts: 0, faults: [] });
     page.on('request', (request) => {
       if (request.method() === 'POST') this.posts.push(JSON.parse(request.postData()));
+    });
+    page.on('websocket', (opened) => {
+      this.sockets.push(opened);
+      opened.on('framesent', ({ payload }) => {
+        const message = JSON.parse(payload);
+        if (message.type === 'send') this.posts.push(message);
+        if (message.type === 'abort') this.aborts += 1;
+      });
     });
     page.on('pageerror', (error) => this.faults.push(error.message));
   }
@@ -113,8 +124,8 @@ async function judge(title, tab, run) {
 
 const found = new Map();
 for (const [name, place] of Object.entries(PAGES)) {
-  for (const [title, { options, run }] of Object.entries(cases)) {
-    if (title.includes(only)) await judge(title, await open(name, place, options), run);
+  for (const [title, { options, run, socket = run }] of Object.entries(cases)) {
+    if (title.includes(only)) await judge(title, await open(name, place, options), place.socket ? socket : run);
   }
 }
 // Last, and on both pages at once: the server is gone then.
@@ -129,7 +140,7 @@ await context.close();
 files.close();
 rmSync(home, { recursive: true, force: true });
 
-console.log(`| situation | ${Object.keys(PAGES).join(' | ')} |\n|---|---|---|`);
+console.log(`| situation | ${Object.keys(PAGES).join(' | ')} |\n|---|---|---|---|`);
 for (const [title, faults] of found) console.log(`| ${title} | ${faults.map((fault) => (fault ? `NO: ${fault}` : 'yes')).join(' | ')} |`);
 const all = [...found.values()].flat();
 const failed = all.filter(Boolean).length;

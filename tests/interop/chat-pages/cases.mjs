@@ -1,7 +1,8 @@
-// What must work on both pages.
+// What must work on both pages, and on the one on the AI SDK over a WebSocket too.
 
 export const PAGES = {
   'ai-sdk': { path: 'ai-sdk.html', post: 'http://127.0.0.1:7777/api/chat' },
+  'ai-sdk over a WebSocket': { path: 'ai-sdk.html?socket', post: 'http://127.0.0.1:7777/api/chat', socket: true },
   'ag-ui': { path: 'ag-ui.html', post: 'http://127.0.0.1:7777/agui' },
 };
 
@@ -54,6 +55,7 @@ export const cases = {
       same(await tab.page.locator('.text li').count(), 5);
       same(await tab.page.locator('.user').allInnerTexts(), ['Hello']);
       await tab.ask('Hello again');
+      same(tab.sockets.length, tab.socket ? 1 : 0);
       same(tab.posts.at(-1).messages.map(({ role }) => role), ['user', 'assistant', 'user']);
     },
   },
@@ -98,13 +100,14 @@ export const cases = {
   'confirmation: no': { run: (tab) => answer(tab, 'No', 'The log stays as it is.') },
   'stop, and go on': {
     run: async (tab) => {
-      const gone = tab.page.waitForEvent('requestfailed', (request) => request.method() === 'POST');
+      const gone = tab.socket || tab.page.waitForEvent('requestfailed', (request) => request.method() === 'POST');
       await tab.send('Count the ships');
       await tab.shows(/^1 2 3/);
       await tab.shot('running');
       await tab.page.getByRole('button', { name: 'Stop' }).click();
-      same((await gone).url(), tab.post);
+      if (!tab.socket) same((await gone).url(), tab.post);
       await tab.done();
+      same([tab.aborts, tab.sockets.length], tab.socket ? [1, 1] : [0, 0]);
       const counted = await tab.page.locator('.text').innerText();
       await new Promise((resolve) => setTimeout(resolve, 600));
       same(await tab.page.locator('.text').innerText(), counted);
@@ -132,10 +135,21 @@ export const cases = {
       await tab.ask('Hello');
       ok((await tab.page.getByRole('alert').innerText()).includes('Too many questions.'), await tab.text());
     },
+    // A page cannot see why a handshake is refused.
+    socket: async (tab) => {
+      await tab.page.routeWebSocket(/api\/chat/, (socket) => socket.close({ code: 1008 }));
+      await tab.ask('Hello');
+      await tab.page.getByRole('alert').waitFor();
+    },
   },
   'a server that is not there is an error': {
     run: async (tab) => {
       await tab.page.route(tab.post, (route) => route.abort());
+      await tab.ask('Hello');
+      await tab.page.getByRole('alert').waitFor();
+    },
+    socket: async (tab) => {
+      await tab.page.context().setOffline(true);
       await tab.ask('Hello');
       await tab.page.getByRole('alert').waitFor();
     },
