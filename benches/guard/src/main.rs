@@ -10,7 +10,12 @@
 //! Both counts are exact for one compiler, one C library and one kind of processor, but for a few allocations whose
 //! way depends on random numbers.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -136,7 +141,10 @@ fn calls(profile: &str) -> f64 {
     let (mut allocator, mut is_call) = (None, false);
     for line in profile.lines() {
         // `fn=(12) malloc` where the name is new, and then `fn=(12)`.
-        if let Some(function) = line.strip_prefix("fn=").or(line.strip_prefix("cfn=")) {
+        if let Some(function) = line
+            .strip_prefix("fn=")
+            .or_else(|| line.strip_prefix("cfn="))
+        {
             let (id, name) = function.split_once(' ').unwrap_or((function, ""));
             if let Some(name) = ALLOCATORS.iter().find(|it| **it == name) {
                 ids.insert(id, *name);

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::anthropic::Anthropic;
 use copilot_wire::github::GitHub;
+use copilot_wire::mcp::Mcp;
 use copilot_wire::meilisearch::Meilisearch;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;
@@ -30,6 +31,8 @@ pub(crate) const ANTHROPIC: &str =
     r#"{"model":"words","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"hi"}]}"#;
 pub(crate) const UI_STREAM: &str = r#"{"id":"chat-1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}],"trigger":"submit-message"}"#;
 pub(crate) const AG_UI: &str = r#"{"threadId":"t","runId":"r","state":{},"messages":[{"id":"u1","role":"user","content":"hi"}],"tools":[],"context":[],"forwardedProps":{}}"#;
+
+pub(crate) const MCP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"words","arguments":{"question":"hi"},"_meta":{"progressToken":1}}}"#;
 
 pub(crate) type Words = &'static [&'static str];
 
@@ -200,6 +203,7 @@ pub(crate) fn paths() -> Vec<Path> {
         .chain(tokens::<Meilisearch>(OPENAI))
         .chain(tokens::<UiStream>(UI_STREAM))
         .chain(tokens::<AgUi>(AG_UI))
+        .chain(tokens::<Mcp>(MCP))
         .chain(samples::<OpenBb>(OPENBB))
         .chain(samples::<Responses>(RESPONSES))
         .chain(large::<OpenBb>(OPENBB))

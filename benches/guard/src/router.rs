@@ -9,6 +9,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::router::Mount;
+use copilot_wire::router::socket::Message;
 use copilot_wire::{
     Agent, Body, Reply, Request, Router, ag_ui, anthropic, async_trait, openai, openbb, responses,
     ui_stream,
@@ -122,7 +123,73 @@ where
     ]
 }
 
+/// The turns of one connection, one after the other, as [`reply`] has them without a socket.
+fn socket<M: Mount + 'static>(
+    name: &'static str,
+    mount: fn() -> M,
+    path: &'static str,
+    message: &'static str,
+    is_last: fn(&[u8]) -> bool,
+) -> Path
+where
+    Speaker: Agent<M::Protocol>,
+{
+    const EVENTS: usize = 10_000;
+    Path::new(
+        format!("socket-{name}-{EVENTS}"),
+        "event",
+        EVENTS,
+        move || {
+            let words: Words = source::tokens(EVENTS).leak();
+            let waits = false;
+            let speaker = Speaker { words, waits };
+            let router = Router::new().mount(mount(), speaker).unwrap();
+            let handshake = http::Request::get(path)
+                .header("host", "127.0.0.1:7777")
+                .header("connection", "upgrade")
+                .header("upgrade", "websocket")
+                .header("sec-websocket-version", "13")
+                .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+            let (parts, ()) = handshake.body(()).unwrap().into_parts();
+            let mut cx = Context::from_waker(Waker::noop());
+            let Poll::Ready(Ok(mut socket)) = pin!(router.socket(parts)).poll(&mut cx) else {
+                panic!("the handshake is answered at once");
+            };
+            Box::new(move || {
+                let mut cx = Context::from_waker(Waker::noop());
+                socket.receive(Message::Text(Bytes::from_static(message.as_bytes())));
+                let mut length = 0;
+                while let Poll::Ready(Some(Message::Text(text))) =
+                    Pin::new(&mut socket).poll_next(&mut cx)
+                {
+                    length += black_box(text.len());
+                    if is_last(&text) {
+                        break;
+                    }
+                }
+                length
+            })
+        },
+    )
+}
+
 pub(crate) fn paths() -> Vec<Path> {
+    let sockets = [
+        socket(
+            "responses",
+            || responses::Model::new("words"),
+            "/v1/responses",
+            r#"{"type":"response.create","model":"words","input":"hi"}"#,
+            |text| text.starts_with(br#"{"type":"response.completed""#),
+        ),
+        socket(
+            "ui_stream",
+            ui_stream::Mount::new,
+            "/api/chat",
+            r#"{"type":"send","requestId":"r1","id":"chat-1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}],"trigger":"submit-message"}"#,
+            |text| text.starts_with(br#"{"type":"end""#),
+        ),
+    ];
     [
         both(
             "openbb",
@@ -158,5 +225,6 @@ pub(crate) fn paths() -> Vec<Path> {
     ]
     .into_iter()
     .flatten()
+    .chain(sockets)
     .collect()
 }

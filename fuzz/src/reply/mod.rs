@@ -418,7 +418,8 @@ impl Poller {
 fn poll_body(body: &mut Body, poller: &mut Poller, elsewhere: bool) -> Outcome {
     match poller.poll(elsewhere, |cx| Pin::new(body).poll_next(cx)) {
         Poll::Pending => Outcome::Waits,
-        Poll::Ready(None) => Outcome::Done,
+        // A body without a store is not interrupted.
+        Poll::Ready(None | Some(Err(_))) => Outcome::Done,
         Poll::Ready(Some(Ok(frame))) => Outcome::Frame(frame.to_vec()),
     }
 }
