@@ -2,6 +2,7 @@
 
 #![allow(clippy::exhaustive_structs)]
 
+mod answer;
 mod client;
 mod kernel;
 mod nginx;
@@ -9,8 +10,10 @@ mod program;
 mod puppet;
 mod redis;
 mod server;
+mod storm;
 mod stress;
 
+pub use answer::{Answer, events, numbers, response_id, send_as};
 pub use client::{Client, Response};
 pub use kernel::{accepted, memory, open};
 pub use nginx::Nginx;
@@ -18,4 +21,5 @@ pub use program::Program;
 pub use puppet::{PATHS, PIECE, Puppet, chunk, say, say_to, sorry};
 pub use redis::Redis;
 pub use server::{SERVERS, Server, Start};
+pub use storm::{Storm, Tally, random};
 pub use stress::{Cost, Place, crowd, stress};

@@ -7,11 +7,8 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
+pub(crate) use server_tests::{Answer, events, numbers, response_id, send_as};
 use tokio::net::TcpStream;
 
 use crate::redis::Redis;
@@ -208,81 +205,9 @@ pub(crate) fn free_port() -> SocketAddr {
         .unwrap()
 }
 
-/// A response, as far as it has come.
-pub(crate) struct Answer {
-    pub(crate) status: u16,
-    pub(crate) bytes: Vec<u8>,
-    body: Incoming,
-}
-
-impl Answer {
-    /// Reads until enough has come. Returns `false` where the response ends before, or breaks.
-    pub(crate) async fn until(&mut self, enough: impl Fn(&[u8]) -> bool) -> bool {
-        while !enough(&self.bytes) {
-            match self.body.frame().await {
-                Some(Ok(frame)) => self.bytes.extend_from_slice(frame.data_ref().unwrap()),
-                Some(Err(_)) | None => return false,
-            }
-        }
-        true
-    }
-
-    /// Reads until a text has come.
-    pub(crate) async fn until_text(&mut self, text: &str) {
-        let found = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(text);
-        assert!(
-            self.until(found).await,
-            "{text} does not come: {}",
-            self.text()
-        );
-    }
-
-    /// Reads the rest. Returns all of it without comments, which depend on the clock.
-    pub(crate) async fn all(mut self) -> String {
-        self.until(|_| false).await;
-        self.text()
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.bytes).replace(": ping\n\n", "")
-    }
-}
-
 /// Sends a request as the user `ann`.
 pub(crate) async fn send(to: SocketAddr, method: &str, path: &str, body: Option<Value>) -> Answer {
     send_as("ann", to, method, path, body).await.unwrap()
-}
-
-/// Sends a request; fails where the connection does.
-pub(crate) async fn send_as(
-    user: &str,
-    to: SocketAddr,
-    method: &str,
-    path: &str,
-    body: Option<Value>,
-) -> Result<Answer, Box<dyn std::error::Error>> {
-    let stream = TcpStream::connect(to).await?;
-    // Half of the connections that are left are reset.
-    if getrandom::u32()?.is_multiple_of(2) {
-        stream.set_zero_linger()?;
-    }
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-    tokio::spawn(connection);
-    let body = body.map(|body| body.to_string()).unwrap_or_default();
-    let request = http::Request::builder()
-        .method(method)
-        .uri(path)
-        .header("host", "localhost")
-        .header("authorization", format!("Bearer {user}"))
-        .header("content-type", "application/json")
-        .body(Full::new(Bytes::from(body)))?;
-    let response = sender.send_request(request).await?;
-    let status = response.status().as_u16();
-    Ok(Answer {
-        status,
-        bytes: Vec::new(),
-        body: response.into_body(),
-    })
 }
 
 /// Reads the answer of a chat to its end, as a page does that asks again whenever its connection breaks. Returns the
@@ -336,27 +261,6 @@ pub(crate) fn chat(id: &str, prompt: &str) -> Option<Value> {
 /// Returns the request of a client of the Responses API.
 pub(crate) fn response(prompt: &str) -> Option<Value> {
     Some(json!({ "model": "counter", "input": prompt, "stream": true, "background": true }))
-}
-
-/// Returns the id of a response in its first event.
-pub(crate) fn response_id(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let start = text.find("resp_").unwrap();
-    let id = &text[start..];
-    id[..id.find('"').unwrap()].to_owned()
-}
-
-/// Returns the number of events.
-pub(crate) fn events(text: &str) -> usize {
-    text.matches("\n\n").count()
-}
-
-/// Returns the numbers in a reply after its first two words, which name the run.
-pub(crate) fn numbers(text: &str) -> Vec<u64> {
-    let deltas = text.split("\"delta\":\"").skip(1);
-    let words: String = deltas.map(|it| &it[..it.find('"').unwrap()]).collect();
-    let words = words.split_whitespace().skip(2);
-    words.map(|word| word.parse().unwrap()).collect()
 }
 
 /// Waits, but not for ever.
