@@ -8,6 +8,8 @@ mod limits;
 mod metrics;
 mod settings;
 mod sockets;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod stores;
 
 use std::io;
@@ -25,6 +27,8 @@ use crate::limits::PerMinute;
 use crate::metrics::Metrics;
 
 pub use settings::{Settings, SettingsError};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
 pub use stores::stores;
 
 /// The routes of a server, and the agents among them.

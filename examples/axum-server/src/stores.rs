@@ -2,19 +2,19 @@
 
 use std::error::Error;
 
-#[cfg(feature = "redis")]
+#[cfg(any(feature = "redis", feature = "sqlite"))]
 use copilot_wire::conversations::Conversations;
 use copilot_wire::replies::{MemoryReplyStore, Replies, ReplyStore};
 
 use crate::Settings;
 
 /// Sets the stores as the arguments say: `--resumable` for replies in memory, `--redis URL` for replies and
-/// conversations that several servers share.
+/// conversations that several servers share, `--sqlite FILE` for those of one server that restarts.
 ///
 /// # Errors
 ///
-/// When the arguments are not these, the URL, its password or the certificate of Redis is wrong, or the program was
-/// built without the feature `redis`. It starts while Redis is away.
+/// When the arguments are not these, the URL, its password or the certificate of Redis is wrong, the file cannot be
+/// opened, or the program was built without the feature `redis` or `sqlite`. It starts while Redis is away.
 pub async fn stores(
     settings: &mut Settings,
     mut arguments: impl Iterator<Item = String>,
@@ -26,7 +26,8 @@ pub async fn stores(
             Ok(())
         }
         (Some("--redis"), Some(url)) if arguments.next().is_none() => redis(settings, url).await,
-        _ => Err("usage: axum-server [--resumable | --redis URL]".into()),
+        (Some("--sqlite"), Some(file)) if arguments.next().is_none() => sqlite(settings, &file),
+        _ => Err("usage: axum-server [--resumable | --redis URL | --sqlite FILE]".into()),
     }
 }
 
@@ -41,6 +42,21 @@ async fn redis(settings: &mut Settings, url: String) -> Result<(), Box<dyn Error
 #[cfg(not(feature = "redis"))]
 async fn redis(_: &mut Settings, _: String) -> Result<(), Box<dyn Error>> {
     Err("--redis needs the feature `redis`".into())
+}
+
+/// All users have 4 GiB, and each one's conversations 64 MiB.
+#[cfg(feature = "sqlite")]
+fn sqlite(settings: &mut Settings, file: &str) -> Result<(), Box<dyn Error>> {
+    let store = crate::SqliteStore::open(file, 4 << 30, 64 << 20);
+    let store = store.map_err(|error| format!("--sqlite {file}: {error}"))?;
+    settings.conversations = Some(Conversations::per_user(store.clone()));
+    settings.replies = Some(replies(store));
+    Ok(())
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn sqlite(_: &mut Settings, _: &str) -> Result<(), Box<dyn Error>> {
+    Err("--sqlite needs the feature `sqlite`".into())
 }
 
 /// Binds replies to the user whom the guard has found.

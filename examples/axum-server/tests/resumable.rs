@@ -133,6 +133,8 @@ fn other_arguments_are_refused() {
         &["--resumable", "yes"],
         &["--redis"],
         &["--redis", "redis://127.0.0.1/", "more"],
+        &["--sqlite"],
+        &["--sqlite", "replies.db", "more"],
     ] {
         let told = refusal(arguments);
         assert!(told.contains("usage: axum-server"), "{told}");
@@ -147,17 +149,42 @@ fn redis_needs_the_feature() {
     assert!(!told.contains("secret"), "{told}");
 }
 
+#[cfg(not(feature = "sqlite"))]
+#[test]
+fn sqlite_needs_the_feature() {
+    let told = refusal(&["--sqlite", "replies.db"]);
+    assert!(told.contains("feature `sqlite`"), "{told}");
+}
+
+#[cfg(any(feature = "redis", feature = "sqlite"))]
+/// Sends a request of the Responses API, and returns the status and the body of the answer.
+fn respond(server: SocketAddr, key: &str, method: &str, path: &str, body: &str) -> (u16, String) {
+    let mut client = Client::connect(server).unwrap();
+    let headers = ["content-type: application/json", "connection: close", key];
+    let path = format!("/agents/counter/v1/responses{path}");
+    client
+        .request(method, &path, &headers, body.as_bytes())
+        .unwrap();
+    let (head, body) = client.response().unwrap();
+    (head.status, body)
+}
+
+#[cfg(any(feature = "redis", feature = "sqlite"))]
+fn id_of(response: &str) -> &str {
+    let start = response.find("resp_").unwrap();
+    response[start..].split('"').next().unwrap()
+}
+
 /// With the feature `redis`, where `redis-server` is installed.
 #[cfg(feature = "redis")]
 mod redis {
     use std::fs::{self, File};
-    use std::net::SocketAddr;
     use std::thread::sleep;
     use std::time::Duration;
 
-    use server_tests::{Client, Program, Redis};
+    use server_tests::{Program, Redis};
 
-    use super::{ALI, DOROTHY, begin, check, command, refusal};
+    use super::{ALI, DOROTHY, begin, check, command, id_of, refusal, respond};
 
     #[test]
     fn several_servers_share_their_replies() {
@@ -195,29 +222,6 @@ mod redis {
         fs::remove_file(&file).unwrap();
     }
 
-    /// Sends a request of the Responses API, and returns the status and the body of the answer.
-    fn respond(
-        server: SocketAddr,
-        key: &str,
-        method: &str,
-        path: &str,
-        body: &str,
-    ) -> (u16, String) {
-        let mut client = Client::connect(server).unwrap();
-        let headers = ["content-type: application/json", "connection: close", key];
-        let path = format!("/agents/counter/v1/responses{path}");
-        client
-            .request(method, &path, &headers, body.as_bytes())
-            .unwrap();
-        let (head, body) = client.response().unwrap();
-        (head.status, body)
-    }
-
-    fn id_of(response: &str) -> &str {
-        let start = response.find("resp_").unwrap();
-        response[start..].split('"').next().unwrap()
-    }
-
     /// The first server is killed after the first turn.
     #[test]
     fn a_conversation_goes_on_at_another_server() {
@@ -251,5 +255,204 @@ mod redis {
         let told = refusal(&["--redis", "redis+sentinel://:secret@127.0.0.1"]);
         assert!(told.contains("ends with the name of a master"), "{told}");
         assert!(!told.contains("secret"), "{told}");
+    }
+}
+
+/// With the feature `sqlite`: the server is killed and started again.
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::fs::{self, File};
+    use std::io::Read;
+    use std::process::Command;
+
+    use server_tests::Program;
+
+    use super::{ALI, DOROTHY, ask, begin, chat, check, command, id_of, refusal, respond, send};
+
+    /// A file of a test's own.
+    struct Store(String);
+
+    impl Store {
+        fn new(test: &str) -> Self {
+            let name = format!("copilot-wire-axum-server-{}-{test}", std::process::id());
+            let folder = std::env::temp_dir().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            Self(folder.to_str().unwrap().to_owned())
+        }
+
+        fn file(&self) -> String {
+            format!("{}/store.db", self.0)
+        }
+
+        fn start(&self) -> Program {
+            Program::start(&mut command(&["--sqlite", &self.file()])).unwrap()
+        }
+    }
+
+    impl Drop for Store {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    #[test]
+    fn a_reply_outlives_its_connection() {
+        let store = Store::new("connection");
+        let server = store.start();
+        check(server.address, server.address);
+    }
+
+    #[test]
+    fn replies_outlive_the_server() {
+        let store = Store::new("replies");
+        let server = store.start();
+        let whole = send(server.address, ALI, "POST", "", &chat("whole"));
+        let whole = { whole }.response().unwrap().1;
+        assert!(whole.ends_with("data: [DONE]\n\n"), "{whole}");
+        let seen = begin(server.address, "cut");
+        let mut reader = send(server.address, ALI, "GET", "/cut/stream", "");
+        assert_eq!(reader.head().unwrap().status, 200);
+        // Half of it, so that the beginning is stored.
+        let mut half = Vec::new();
+        while half.len() < whole.len() / 2 {
+            half.extend(reader.chunk().unwrap());
+        }
+        // Dropping it is `kill -9`.
+        drop(server);
+        for _ in 0..2 {
+            let server = store.start();
+            for key in [DOROTHY, ALI] {
+                assert_eq!(ask(server.address, key, "GET", "/none/stream").0, 204);
+            }
+            assert_eq!(ask(server.address, DOROTHY, "GET", "/whole/stream").0, 204);
+            let (status, again) = ask(server.address, ALI, "GET", "/whole/stream");
+            assert_eq!((status, again), (200, whole.clone()));
+            let (status, cut) = ask(server.address, ALI, "GET", "/cut/stream");
+            assert_eq!(status, 200);
+            assert!(cut.starts_with(&seen), "{cut}");
+            assert_eq!(cut.matches(r#""type":"error""#).count(), 1, "{cut}");
+            assert!(!cut.contains(r#""type":"finish""#), "{cut}");
+        }
+        let server = store.start();
+        check(server.address, server.address);
+    }
+
+    #[test]
+    fn a_conversation_outlives_the_server() {
+        let store = Store::new("conversation");
+        let mut last = r#"{"model":"counter","input":"turn zero"}"#.to_owned();
+        let mut ids = Vec::new();
+        for turn in ["one", "two", "three"] {
+            let server = store.start();
+            if !ids.is_empty() {
+                let (status, refused) = respond(server.address, DOROTHY, "POST", "", &last);
+                assert_eq!(status, 400, "{refused}");
+                assert!(refused.contains("previous_response_not_found"), "{refused}");
+            }
+            let (status, response) = respond(server.address, ALI, "POST", "", &last);
+            assert_eq!(status, 200, "{response}");
+            let id = id_of(&response).to_owned();
+            last = format!(
+                r#"{{"model":"counter","input":"turn {turn}","previous_response_id":"{id}"}}"#
+            );
+            ids.push(id);
+        }
+        let server = store.start();
+        for (id, turn) in ids.iter().zip(["zero", "one", "two"]) {
+            let (status, response) = respond(server.address, ALI, "GET", &format!("/{id}"), "");
+            assert_eq!(status, 200, "{response}");
+            assert!(response.contains("2 words."), "{response}");
+            let items = format!("/{id}/input_items");
+            let (status, items) = respond(server.address, ALI, "GET", &items, "");
+            assert_eq!(status, 200, "{items}");
+            assert!(items.contains(turn), "{items}");
+        }
+        let (status, _) = respond(server.address, ALI, "DELETE", &format!("/{}", ids[2]), "");
+        assert_eq!(status, 200);
+        drop(server);
+        let server = store.start();
+        let (status, _) = respond(server.address, ALI, "GET", &format!("/{}", ids[2]), "");
+        assert_eq!(status, 404);
+    }
+
+    /// A limit of 256 KiB for each file is a disk that is full.
+    #[test]
+    fn turns_go_on_where_the_disk_is_full() {
+        let store = Store::new("full");
+        let mut limited = Command::new("sh");
+        limited.args(["-c", "trap '' XFSZ; ulimit -f 512; exec \"$0\" \"$@\""]);
+        limited.arg(env!("CARGO_BIN_EXE_axum-server"));
+        limited.args(["--sqlite", &store.file()]);
+        limited
+            .env("ADDRESS", "127.0.0.1:0")
+            .env("API_KEYS", "ali=sesame");
+        let server = Program::start(&mut limited).unwrap();
+        let words = "word ".repeat(2000);
+        let mut continued = 0;
+        for turn in 0..20 {
+            let body = format!(r#"{{"model":"counter","input":"{words}"}}"#);
+            let (status, response) = respond(server.address, ALI, "POST", "", &body);
+            assert_eq!(status, 200, "turn {turn}: {response}");
+            assert!(response.contains("2000 words."), "{response}");
+            let path = format!("/{}", id_of(&response));
+            continued += usize::from(respond(server.address, ALI, "GET", &path, "").0 == 200);
+            let answer = begin(server.address, &format!("c{turn}"));
+            assert!(answer.contains(r#""type":"start""#), "{answer}");
+        }
+        // Some were stored, and others had no space.
+        assert!((1..20).contains(&continued), "{continued}");
+        drop(server);
+        // With space it is what it was.
+        let server = store.start();
+        check(server.address, server.address);
+    }
+
+    #[test]
+    fn a_server_waits_for_the_one_before() {
+        let store = Store::new("before");
+        let mut one = store.start();
+        let first = r#"{"model":"counter","input":"one"}"#;
+        let (_, first) = respond(one.address, ALI, "POST", "", first);
+        one.signal("TERM").unwrap();
+        let other = store.start();
+        assert!(one.wait().unwrap().success());
+        let path = format!("/{}", id_of(&first));
+        assert_eq!(respond(other.address, ALI, "GET", &path, "").0, 200);
+        let told = refusal(&["--sqlite", &store.file()]);
+        assert!(told.contains("database is locked"), "{told}");
+        // Nothing has happened to the one that has it.
+        check(other.address, other.address);
+    }
+
+    #[test]
+    fn it_does_not_start_with_a_file_that_it_cannot_use() {
+        let store = Store::new("unusable");
+        let text = format!("{}/text", store.0);
+        fs::write(
+            &text,
+            "not a database, but a text of some length\n".repeat(100),
+        )
+        .unwrap();
+        let missing = format!("{}/missing/store.db", store.0);
+        drop(store.start());
+        let read_only = format!("file:{}?mode=ro", store.file());
+        for (file, reason) in [
+            (&text, "file is not a database"),
+            (&store.0, "unable to open database file"),
+            (&missing, "unable to open database file"),
+            (&read_only, "attempt to write a readonly database"),
+        ] {
+            let told = refusal(&["--sqlite", file]);
+            assert!(
+                told.contains(file.as_str()) && told.contains(reason),
+                "{told}"
+            );
+        }
+        let mut bytes = String::new();
+        File::open(&text)
+            .unwrap()
+            .read_to_string(&mut bytes)
+            .unwrap();
+        assert!(bytes.starts_with("not a database"));
     }
 }
