@@ -1,6 +1,7 @@
 //! `API_KEYS=ali=sesame cargo run -p axum-server` serves three agents on
 //! <http://127.0.0.1:7777/agents/>. With `--resumable` replies outlive their connections, and with
-//! `--redis URL`, and the feature `redis`, several servers share them, and conversations.
+//! `--redis URL`, and the feature `redis`, several servers share them, and conversations. With `--sqlite FILE`, and the
+//! feature `sqlite`, both outlive a server that restarts.
 
 use std::error::Error;
 use std::io;

@@ -18,7 +18,8 @@ use tokio::{sync::Mutex, task::spawn_blocking, time::sleep};
 /// the machine loses its power, the last ones are lost.
 ///
 /// Each row that is added deletes up to eight that have expired, or where nine tenths of the file are full, those that
-/// expire first. A log without events stays: it is a mark that something has happened.
+/// expire first. A log without events stays: it is a mark that something has happened. A record of a user who has too
+/// much deletes up to a hundred others of that user.
 const SCHEMA: &str = "
     PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
     PRAGMA foreign_keys = ON;
@@ -32,7 +33,8 @@ const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS record (number INTEGER PRIMARY KEY, key TEXT UNIQUE, user BLOB,
         expires REAL, size INTEGER, bytes BLOB);
     CREATE INDEX IF NOT EXISTS record_expires ON record (expires);
-    CREATE INDEX IF NOT EXISTS record_user ON record (user, expires, size);
+    CREATE INDEX IF NOT EXISTS record_user ON record (user, expires, number, size);
+    CREATE TABLE IF NOT EXISTS user (id BLOB PRIMARY KEY, size INTEGER);
     CREATE TEMP VIEW expired AS SELECT iif(page_count - freelist_count > max_page_count * 0.9,
         9e99, unixepoch('subsec')) AS until
         FROM pragma_page_count, pragma_freelist_count, pragma_max_page_count;
@@ -50,9 +52,16 @@ const SCHEMA: &str = "
         DELETE FROM record WHERE number IN (SELECT number FROM record WHERE
             expires <= (SELECT until FROM expired) ORDER BY expires LIMIT 8); END;
     CREATE TEMP TRIGGER after_record AFTER INSERT ON record BEGIN
-        DELETE FROM record WHERE number IN (SELECT number FROM (SELECT number, sum(size) OVER
-            (ORDER BY expires DESC, number DESC) AS sum FROM record WHERE user = new.user)
-            WHERE sum > (SELECT bytes FROM user_limit)); END;
+        INSERT INTO user VALUES (new.user, new.size)
+            ON CONFLICT DO UPDATE SET size = size + new.size; END;
+    CREATE TEMP TRIGGER full_user AFTER UPDATE ON user WHEN new.size > (SELECT bytes FROM user_limit)
+        BEGIN DELETE FROM record WHERE number IN (SELECT number FROM (SELECT number,
+            sum(size) OVER (ORDER BY expires, number) - size AS before FROM (SELECT number, size, expires
+            FROM record WHERE user = new.id AND number < (SELECT max(number) FROM record)
+            ORDER BY expires LIMIT 100)) WHERE before < new.size - (SELECT bytes FROM user_limit)); END;
+    CREATE TEMP TRIGGER deleted_record AFTER DELETE ON record BEGIN
+        UPDATE user SET size = size - old.size WHERE id = old.user;
+        DELETE FROM user WHERE id = old.user AND size = 0; END;
     UPDATE reply SET ended = 'lost', expires = unixepoch('subsec') + retention
         WHERE ended IS NULL;";
 
@@ -81,7 +90,7 @@ impl SqliteStore {
         db.busy_timeout(Duration::from_secs(10))?;
         db.execute_batch(&format!(
             "PRAGMA max_page_count = {}; {SCHEMA}
-            CREATE TEMP TABLE user_limit AS SELECT {user_limit} AS bytes",
+            CREATE TEMP VIEW user_limit AS SELECT {user_limit} AS bytes",
             limit / 4096
         ))?;
         let db = Arc::new(Mutex::new(db));
