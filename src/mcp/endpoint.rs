@@ -69,6 +69,11 @@ pub(super) fn random() -> Option<String> {
     Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
+/// Returns `true` for digits as [`random`] returns them.
+pub(super) fn is_random(digits: &str) -> bool {
+    digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Returns the id of a new session.
 fn session_id(message: &Message) -> Option<HeaderValue> {
     let id = random()?;
@@ -220,8 +225,7 @@ impl Messages {
 fn session(headers: &HeaderMap) -> Option<&str> {
     let session = message::header(headers, SESSION)?;
     let digits = session.strip_suffix(FORMS).unwrap_or(session);
-    let is_id = digits.len() == 32 && digits.bytes().all(|it| it.is_ascii_hexdigit());
-    is_id.then_some(session)
+    is_random(digits).then_some(session)
 }
 
 /// Cancels a call of the same session.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::dialog::Dialog;
+use super::endpoint::is_random;
 use super::error::RpcError;
 use super::message::{Era, Message, is_id};
 use crate::conversations::Chain;
@@ -35,6 +36,15 @@ const LONGEST_ID: usize = 256;
 /// Returns the sentence with which an answer names its handle.
 pub(super) fn continuation(handle: &str) -> String {
     format!("\n\nTo ask more about this, call again with `{CONVERSATION}`: \"{handle}\".")
+}
+
+/// Returns `true` if a state has the form of one of this server: the check of the proof in it allows that text follows.
+fn is_state(state: &str) -> bool {
+    let parts = state.split_once(SEPARATOR);
+    // Without a mount there is no random part.
+    parts.is_some_and(|(nonce, asked)| {
+        (nonce.is_empty() || is_random(nonce)) && asked.ends_with(')')
+    })
 }
 
 /// A call of a tool: the JSON-RPC request `tools/call`.
@@ -304,6 +314,11 @@ impl CallRequest {
         }
         // A copy: the rest of the body is released before the call is over.
         call.id = Json::parse(Bytes::copy_from_slice(call.id.as_bytes())).unwrap_or_default();
+        let state = &call.params.request_state;
+        if !state.is_empty() && !is_state(state) {
+            let place = "params.requestState is not one of this server";
+            return Err(RpcError::params(era, place));
+        }
         call.found.era = era;
         Ok(call)
     }

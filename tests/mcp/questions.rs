@@ -120,18 +120,16 @@ fn a_state_is_bound_to_user_tool_arguments_and_time() {
         let real = state().await;
         let (_, code) = find_question(&real).unwrap();
         for forged in [
-            "st4te",
-            "yes",
-            &real.replace(&code, "000000"),
-            &real[..real.len() - 3],
+            real.replace(&code, "000000"),
+            real.replace("(", "(x"),
+            real.replace("3 rows", "30 rows"),
         ] {
-            refused("a", retry(forged, "accept")).await;
+            refused("a", retry(&forged, "accept")).await;
         }
         let (one, two) = (state().await, state().await);
         let (nonce, _) = one.split_once('|').unwrap();
         let (_, proof) = two.split_once('|').unwrap();
         refused("a", retry(&format!("{nonce}|{proof}"), "accept")).await;
-        refused("a", retry(proof, "accept")).await;
         let stale = state().await;
         seconds(2 * 60 * 60).await;
         refused("a", retry(&stale, "accept")).await;
@@ -139,6 +137,33 @@ fn a_state_is_bound_to_user_tool_arguments_and_time() {
         let mut none = retry(&state().await, "accept");
         none["params"]["inputResponses"] = json!({});
         refused("a", none).await;
+    });
+}
+
+#[test]
+fn a_state_that_is_not_of_this_server_is_an_error() {
+    in_virtual_time(async {
+        let (router, done) = asking();
+        let asked = new_result(&router, "a", &new_call("delete")).await;
+        let real = asked["requestState"].as_str().unwrap();
+        let (_, proof) = real.split_once('|').unwrap();
+        for (state, action) in [
+            ("st4te", "accept"),
+            ("yes", "accept"),
+            (proof, "accept"),
+            (&real[..real.len() - 1], "accept"),
+            (&format!("{real}-more"), "accept"),
+            (&format!("{real}-more"), "decline"),
+            (&format!("x{real}"), "accept"),
+        ] {
+            let call = retry(state, action);
+            let response = post_new(&router, &[("x-user", "a")], &call).await;
+            assert_eq!(response.status(), 400, "{state}");
+            assert_eq!(json_of(response).await["error"]["code"], -32602, "{state}");
+        }
+        assert_eq!(done.load(Ordering::SeqCst), 0);
+        let yes = new_result(&router, "a", &retry(real, "accept")).await;
+        assert_eq!(text(&yes), "It is deleted.");
     });
 }
 
