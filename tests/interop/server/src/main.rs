@@ -1,17 +1,20 @@
 //! Serves agents for the interoperability tests, with hyper, or with actix if asked to.
 //!
-//! It takes a free port, prints it on standard output, and stops when standard input ends.
+//! It takes a free port, prints it on standard output, and stops when standard input ends. With `stored` as the second
+//! argument replies outlive their connections.
 #![allow(clippy::print_stdout)]
 
 mod ag_ui;
 mod anthropic;
 mod failing;
+mod mcp;
 mod ollama;
 mod openai;
 mod recall;
 mod responses;
 mod ui_stream;
 
+use std::net::TcpListener;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -19,13 +22,25 @@ use std::time::Duration;
 use copilot_wire::Router;
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::protocol::{Env, Environment, Ticks};
+use copilot_wire::replies::{MemoryReplyStore, Replies};
 use tokio::io::AsyncReadExt;
-use tokio::net::TcpListener;
 
 type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
-    let router = Router::new().env(Env::new(Impatient));
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let port = listener.local_addr()?.port();
+    println!("{port}");
+    let mut router =
+        Router::new()
+            .env(Env::new(Impatient))
+            .hosts(["localhost", "127.0.0.1", "[::1]"]);
+    let mut arguments = std::env::args().skip(1);
+    let kind = arguments.next();
+    if arguments.next().as_deref() == Some("stored") {
+        let store = MemoryReplyStore::new();
+        router = router.resumable(Replies::per_user(store, tokio::spawn));
+    }
     let conversations = Conversations::single_user(MemoryConversationStore::new());
     let router = openai::mount(router.conversations(conversations))?;
     let router = anthropic::mount(router)?;
@@ -33,20 +48,21 @@ fn main() -> Result<(), Failure> {
     let router = ui_stream::mount(router)?;
     let router = ag_ui::mount(router)?;
     let router = ollama::mount(router)?;
+    let router = mcp::mount(router, &format!("http://127.0.0.1:{port}"))?;
     let router = failing::mount(router)?;
-    match std::env::args().nth(1).as_deref() {
-        Some("actix") => actix(router),
-        _ => hyper(router),
+    match kind.as_deref() {
+        Some("actix") => actix(listener, router),
+        _ => hyper(listener, router),
     }
 }
 
-fn hyper(router: Router) -> Result<(), Failure> {
+fn hyper(listener: TcpListener, router: Router) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        println!("{}", listener.local_addr()?.port());
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::TcpListener::from_std(listener)?;
         let stop = async {
             let mut rest = Vec::new();
             let _ = tokio::io::stdin().read_to_end(&mut rest).await;
@@ -55,9 +71,7 @@ fn hyper(router: Router) -> Result<(), Failure> {
     })
 }
 
-fn actix(router: Router) -> Result<(), Failure> {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
-    println!("{}", listener.local_addr()?.port());
+fn actix(listener: TcpListener, router: Router) -> Result<(), Failure> {
     actix_web::rt::System::new().block_on(async {
         let server = actix_serve::serve(listener, router)?;
         let handle = server.handle();
