@@ -335,6 +335,13 @@ impl<U: Upstream> Relay<U> {
         Ok(false)
     }
 
+    /// Returns `true` if the end of the answer was read. What follows is ignored, so nobody has to wait for it: some
+    /// servers leave the connection open.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Relays events unchanged, in a reply whose output they can be.
     ///
     /// # Errors
