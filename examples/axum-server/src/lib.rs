@@ -3,9 +3,6 @@
 //! Everything that is special about it stands in [`gateway`].
 
 mod agents;
-mod keys;
-mod limits;
-mod metrics;
 mod settings;
 mod sockets;
 #[cfg(feature = "sqlite")]
@@ -18,13 +15,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use copilot_wire::router::MountError;
-use hyper_server::serve_app;
+use hyper_server::{Keys, Metrics, PerMinute, serve_app};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-
-use crate::keys::Keys;
-use crate::limits::PerMinute;
-use crate::metrics::Metrics;
 
 pub use settings::{Settings, SettingsError};
 #[cfg(feature = "sqlite")]
@@ -73,7 +66,7 @@ pub fn gateway(
             async move { per_minute.check(parts) }
         })
         .max_turns(settings.turns)
-        .observe(move |turn| observer.add(turn));
+        .observe(move |turn| observer.add(turn, None));
     let replies = settings.replies.clone();
     let agents = match settings.replies {
         Some(replies) => agents.resumable(replies),
@@ -90,7 +83,7 @@ pub fn gateway(
         .route(
             "/metrics",
             get(async move || {
-                let store = replies.map(|replies| metrics::store(&replies.health()));
+                let store = replies.map(|replies| hyper_server::store(&replies.health()));
                 format!("{metrics}{}", store.unwrap_or_default())
             }),
         )

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::replies::Replies;
+use hyper_server::users;
 
 /// The settings of the server, from its environment.
 #[derive(Clone)]
@@ -71,14 +72,6 @@ fn setting<T: FromStr>(name: &'static str, default: T) -> Result<T, SettingsErro
         Err(VarError::NotPresent) => Ok(default),
         Err(VarError::NotUnicode(_)) => Err(SettingsError(name)),
     }
-}
-
-fn users(text: &str) -> Option<Vec<(String, String)>> {
-    let user = |user: &str| {
-        let (name, key) = user.split_once('=')?;
-        (!name.is_empty() && !key.is_empty()).then(|| (name.to_owned(), key.to_owned()))
-    };
-    text.split(',').map(user).collect()
 }
 
 impl fmt::Display for SettingsError {

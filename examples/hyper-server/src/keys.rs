@@ -1,5 +1,6 @@
 //! API keys: who asks.
 
+use std::fmt;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -8,11 +9,23 @@ use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-/// The keys, each with its user.
-pub(crate) struct Keys(Vec<(Arc<str>, String)>);
+/// The keys of the callers, each with its user. A guard of a [`Router`](copilot_wire::Router).
+pub struct Keys(Vec<(Arc<str>, String)>);
+
+/// Reads users and their keys: `user=key,user=key`.
+#[must_use]
+pub fn users(text: &str) -> Option<Vec<(String, String)>> {
+    let user = |user: &str| {
+        let (name, key) = user.split_once('=')?;
+        (!name.is_empty() && !key.is_empty()).then(|| (name.to_owned(), key.to_owned()))
+    };
+    text.split(',').map(user).collect()
+}
 
 impl Keys {
-    pub(crate) fn new(keys: Vec<(String, String)>) -> Self {
+    /// Creates the keys from pairs of a user and a key.
+    #[must_use]
+    pub fn new(keys: Vec<(String, String)>) -> Self {
         Self(
             keys.into_iter()
                 .map(|(user, key)| (user.into(), key))
@@ -21,8 +34,12 @@ impl Keys {
     }
 
     /// Lets pass who has a key: as a bearer token, which is what OpenAI clients send, or as
-    /// `x-api-key`, which users of the Workspace can set.
-    pub(crate) fn check(&self, mut parts: Parts) -> Result<Parts, Refusal> {
+    /// `x-api-key`, which Anthropic clients send and users of the Workspace can set. Adds the [`User`].
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with status 401.
+    pub fn check(&self, mut parts: Parts) -> Result<Parts, Refusal> {
         let header = |name| parts.headers.get(name).map(HeaderValue::as_bytes);
         let bearer = header(AUTHORIZATION.as_str()).and_then(|value| {
             let (scheme, key) = value.split_at_checked("Bearer ".len())?;
@@ -50,6 +67,15 @@ impl Keys {
             }
         }
         found
+    }
+}
+
+/// Shows the users alone.
+impl fmt::Debug for Keys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set()
+            .entries(self.0.iter().map(|(user, _)| user))
+            .finish()
     }
 }
 

@@ -10,13 +10,15 @@ use http::header::RETRY_AFTER;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-/// Limits how many turns a user may begin in a minute.
-pub(crate) struct PerMinute {
+/// A limit of the turns that a user may begin in a minute. A guard of a [`Router`](copilot_wire::Router), behind the
+/// one that adds the [`User`].
+#[derive(Debug)]
+pub struct PerMinute {
     limit: u32,
     counts: Mutex<Counts>,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Counts {
     /// The minute that is counted, since 1970.
     minute: u64,
@@ -24,12 +26,19 @@ struct Counts {
 }
 
 impl PerMinute {
-    pub(crate) fn new(limit: u32) -> Self {
+    /// Creates a limit.
+    #[must_use]
+    pub fn new(limit: u32) -> Self {
         let counts = Mutex::default();
         Self { limit, counts }
     }
 
-    pub(crate) fn check(&self, parts: Parts) -> Result<Parts, Refusal> {
+    /// Counts a request if it begins a turn.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with status 429 beyond the limit.
+    pub fn check(&self, parts: Parts) -> Result<Parts, Refusal> {
         // Documents, stops and resumed replies are not turns.
         let is_turn = parts.extensions.get() == Some(&RouteKind::Turn);
         let Some(User { id: user, .. }) = parts.extensions.get().filter(|_| is_turn) else {

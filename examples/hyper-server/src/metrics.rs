@@ -7,19 +7,21 @@ use std::sync::{Mutex, PoisonError};
 use copilot_wire::protocol::Turn;
 use copilot_wire::replies::StoreHealth;
 
-/// Sums over all turns.
-#[derive(Default)]
-pub(crate) struct Metrics(Mutex<BTreeMap<Labels, Sums>>);
+/// Sums over all turns. An observer of a [`Router`](copilot_wire::Router). `Display` writes them for Prometheus.
+#[derive(Debug, Default)]
+pub struct Metrics(Mutex<BTreeMap<Labels, Sums>>);
 
 /// All are one of a few: users are in the log and not here.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Labels {
     protocol: &'static str,
     path: String,
+    /// Empty, as Prometheus sees a label that is not there, if there is one model only.
+    model: String,
     outcome: &'static str,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     turns: u64,
     seconds: f64,
@@ -33,11 +35,12 @@ struct Sums {
 type Value = fn(&Sums) -> f64;
 
 impl Metrics {
-    /// Adds a turn that is over.
-    pub(crate) fn add(&self, turn: &Turn<'_>) {
+    /// Adds a turn that is over, of this model if it is one of several.
+    pub fn add(&self, turn: &Turn<'_>, model: Option<&str>) {
         let labels = Labels {
             protocol: turn.protocol,
             path: turn.path.to_owned(),
+            model: model.unwrap_or_default().to_owned(),
             outcome: turn.outcome.as_str(),
         };
         let usage = turn.usage.unwrap_or_default();
@@ -77,10 +80,14 @@ impl fmt::Display for Metrics {
                 let Labels {
                     protocol,
                     path,
+                    model,
                     outcome,
                 } = labels;
                 // Escaped as Prometheus wants it: the paths of routes are plain text.
-                let labels = format!("protocol={protocol:?},path={path:?},outcome={outcome:?}");
+                let mut labels = format!("protocol={protocol:?},path={path:?},outcome={outcome:?}");
+                if !model.is_empty() {
+                    labels.push_str(&format!(",model={model:?}"));
+                }
                 writeln!(f, "{name}{{{labels}}} {}", value(sums))?;
             }
         }
@@ -89,7 +96,8 @@ impl fmt::Display for Metrics {
 }
 
 /// Returns the metrics of the store of replies.
-pub(crate) fn store(health: &StoreHealth) -> String {
+#[must_use]
+pub fn store(health: &StoreHealth) -> String {
     let metrics = [
         ("reply_store_up", "gauge", u64::from(health.reachable)),
         ("reply_store_calls_total", "counter", health.calls),
