@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use copilot_wire_kit::Kit;
 
 use crate::header::Headers;
-use crate::{decode, keys, request, sign, sse};
+use crate::{decode, keys, request, serve, sign, sse};
 
 /// Reads and speaks the protocols of chat agents
 #[derive(Debug, Parser)]
@@ -116,6 +116,38 @@ The agent must know the key: see `wire keys --help`.")]
     --curl http://127.0.0.1:7777/github | sh"
     )]
     Keys(keys::Options),
+
+    /// Put models of any server behind every front end
+    ///
+    /// Clients of chat completions, Responses and Messages, the OpenBB Workspace, web pages, AG-UI apps, MCP clients and
+    /// more ask the models of a server that speaks one dialect. Every turn is one line on standard error, with the cause
+    /// of a failure, and neither keys nor contents. SIGHUP reads the file of --config again: a bad one changes nothing,
+    /// and turns that run go on. SIGTERM and Ctrl-C stop it after at most 6 seconds. `/health` and `/metrics`, for
+    /// Prometheus, need no key.
+    #[command(
+        after_help = "A file for --config, whose settings have the names of the options:
+  [server]
+  keys-env = \"API_KEYS\"          # also: listen, turns, per-minute, resumable, catch-all
+
+  [[models]]                    # the first one answers front ends that name none
+  name = \"analyst\"
+  upstream = \"https://api.anthropic.com\"
+  dialect = \"messages\"          # or chat, responses
+  key-env = \"ANTHROPIC_API_KEY\"
+  model = \"claude-sonnet-4-5\"   # its name at the upstream, if it is another
+  instructions = \"You are a financial analyst. Answer briefly.\"
+  retries = 2                   # also: timeout
+Examples:
+  cargo run -p hyper-server     # a server that speaks every dialect, without a key
+  wire serve --upstream http://127.0.0.1:7777 --dialect messages --listen 127.0.0.1:8080
+  wire serve --upstream https://api.anthropic.com --dialect messages --key-env ANTHROPIC_API_KEY
+  wire serve --upstream https://api.openai.com/v1 --dialect responses --key-env OPENAI_API_KEY \\
+    --model gpt-5 --catch-all --retries 2
+  API_KEYS=ali=sesame wire serve --keys-env API_KEYS --listen 0.0.0.0:7777 \\
+    --upstream http://127.0.0.1:11434/v1 --dialect chat
+  wire serve --config wire.toml"
+    )]
+    Serve(serve::Options),
 }
 
 /// The options of `wire chat`.

@@ -14,6 +14,7 @@ mod node;
 mod progress;
 mod request;
 mod screen;
+mod serve;
 mod sign;
 mod sse;
 mod verdict;
@@ -64,6 +65,9 @@ fn execute(cli: Cli, kits: &[Kit]) -> Result<Verdict, Failure> {
         Command::Check(options) => block_on(check::run(&options, &mut screen)),
         Command::Sign(options) => sign::run(&options, kits, &mut screen),
         Command::Keys(options) => block_on(keys::run(&options, kits, &mut screen)),
+        Command::Serve(options) => {
+            tokio::runtime::Runtime::new()?.block_on(serve::run(&options, &mut screen))
+        }
     };
     // Output from before a failure is flushed as well.
     screen.flush()?;

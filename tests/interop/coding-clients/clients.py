@@ -30,6 +30,19 @@ class Server:
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
 
+class Gateway:
+    """`wire serve` in front of a server that speaks every dialect."""
+
+    def __init__(self, program, port, dialect):
+        upstream = ["--upstream", f"http://127.0.0.1:{port}", "--dialect", dialect, "--catch-all"]
+        self.process = subprocess.Popen(
+            [program, "serve", "--listen", "127.0.0.1:0", *upstream], stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True
+        )
+        self.port = int(re.search(r":(\d+)\s*$", self.process.stdout.readline())[1])
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+
 class Proxy(ThreadingHTTPServer):
     """Passes requests on as they are, answers piece by piece, and counts what runs an agent."""
 
@@ -153,7 +166,8 @@ def run(client, port, prompt, interrupt=False, patience=PATIENCE):
 def main():
     answers = Server(sys.argv[1])
     fails = Server(sys.argv[1], f"http://127.0.0.1:{answers.port}/no/such/model")
-    print("| client | an answer | a tool of its own | a failure | Ctrl-C |\n|---|---|---|---|---|")
+    gateways = {dialect: Gateway(sys.argv[2], answers.port, dialect) for dialect in ("chat", "messages")}
+    print("| client | an answer | a tool of its own | through `wire serve` | a failure | Ctrl-C |\n|---|---|---|---|---|---|")
     passed = failed = 0
     for name, (client, call) in CLIENTS.items():
         cells = []
@@ -161,6 +175,7 @@ def main():
         for server, prompt, expected, posts, leaves in [
             (answers, question, "client", 1, 0),
             (answers, call, "tide-42", 2, 0),
+            (gateways["chat" if "Claude" in name or "Messages" in name else "messages"], call, "tide-42", 2, 0),
             (fails, "hello", "something went wrong", 1, 0),
             # It closes the connection, which drops the agent.
             (answers, question, "", 1, 1),
@@ -174,7 +189,7 @@ def main():
                 cells.append(f"NO: {made} requests, {left} left, {end!r}")
                 failed += 1
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
-    for server in (answers, fails):
+    for server in (answers, fails, *gateways.values()):
         server.process.terminate()
     print(f"\n{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)

@@ -6,7 +6,9 @@ use crate::program::{fixture, run};
 #[test]
 fn examples_name_files_that_exist() {
     let mut named = 0;
-    for command in ["sse", "decode", "request", "chat", "check", "sign", "keys"] {
+    for command in [
+        "sse", "decode", "request", "chat", "check", "sign", "keys", "serve",
+    ] {
         let help = run(&[command, "--help"], "").out;
         assert!(!help.contains(" request.json"), "{help}");
         let words = help.split([' ', '@', '\n']);

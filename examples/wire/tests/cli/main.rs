@@ -17,6 +17,10 @@ mod help;
 mod program;
 mod relay;
 mod request;
+#[cfg(unix)]
+mod serve;
 mod server;
 mod sign;
 mod sse;
+#[cfg(unix)]
+mod upstream;

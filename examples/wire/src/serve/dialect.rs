@@ -1,0 +1,63 @@
+//! The dialects that upstreams speak.
+
+use clap::ValueEnum;
+use copilot_wire::anthropic::{Anthropic, MessagesRequest};
+use copilot_wire::models::Upstream;
+use copilot_wire::openai::{ChatRequest, OpenAi};
+use copilot_wire::responses::{Responses, ResponsesRequest};
+use http::header::{AUTHORIZATION, HeaderName};
+use serde::Deserialize;
+
+/// A dialect of models' servers.
+#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Dialect {
+    /// OpenAI chat completions: most servers, such as Ollama, vLLM, llama.cpp
+    Chat,
+    /// OpenAI Responses
+    Responses,
+    /// Anthropic Messages
+    Messages,
+}
+
+/// What a request to a server of a dialect needs besides its body.
+pub(super) trait Speech: Upstream {
+    /// The header of the key, and what stands before it.
+    const KEY: (HeaderName, &'static str) = (AUTHORIZATION, "Bearer ");
+
+    /// Headers that every request has.
+    const HEADERS: &'static [(&'static str, &'static str)] = &[];
+
+    /// A header that a client of the same dialect may set for the server.
+    const PASSED: Option<&'static str> = None;
+
+    /// Puts instructions before those of a request.
+    fn instruct(request: Self::Request, text: &str) -> Self::Request;
+}
+
+impl Speech for OpenAi {
+    fn instruct(request: ChatRequest, text: &str) -> ChatRequest {
+        request.instructions(text)
+    }
+}
+
+impl Speech for Responses {
+    fn instruct(mut request: ResponsesRequest, text: &str) -> ResponsesRequest {
+        let own = request.instructions.take();
+        request.instructions = Some(match own {
+            Some(own) => format!("{text}\n\n{own}"),
+            None => text.to_owned(),
+        });
+        request
+    }
+}
+
+impl Speech for Anthropic {
+    const KEY: (HeaderName, &'static str) = (HeaderName::from_static("x-api-key"), "");
+    const HEADERS: &'static [(&'static str, &'static str)] = &[("anthropic-version", "2023-06-01")];
+    const PASSED: Option<&'static str> = Some("anthropic-beta");
+
+    fn instruct(request: MessagesRequest, text: &str) -> MessagesRequest {
+        request.instructions(text)
+    }
+}

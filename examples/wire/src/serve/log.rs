@@ -1,0 +1,143 @@
+//! The log: one line for each turn.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use copilot_wire::json::{self, Escape};
+use copilot_wire::protocol::{OneLine, Outcome, Turn};
+use copilot_wire_kit::Node;
+use http::{Extensions, StatusCode};
+use time::OffsetDateTime;
+
+/// What only the agent knows of a turn. It is in the request's extensions, where the log finds it.
+#[derive(Clone, Default)]
+pub(super) struct Facts(Arc<Mutex<Seen>>);
+
+/// What was seen of a turn's model.
+#[derive(Clone, Default)]
+pub(super) struct Seen {
+    /// The model that is asked.
+    pub(super) model: Option<String>,
+    /// The time when the agent began.
+    asked: Option<Instant>,
+    /// The status of the model's server, the last one if it was asked again.
+    status: Option<u16>,
+    /// The time until its answer began.
+    began: Option<Duration>,
+}
+
+impl Facts {
+    pub(super) fn of(extensions: &Extensions) -> Self {
+        extensions.get().cloned().unwrap_or_default()
+    }
+
+    pub(super) fn asked(&self, model: &str) {
+        let mut seen = self.lock();
+        seen.model = Some(model.to_owned());
+        seen.asked = Some(Instant::now());
+    }
+
+    pub(super) fn answered(&self, status: StatusCode) {
+        self.lock().status = Some(status.as_u16());
+    }
+
+    pub(super) fn began(&self) {
+        let mut seen = self.lock();
+        seen.began = seen
+            .began
+            .or_else(|| seen.asked.map(|asked| asked.elapsed()));
+    }
+
+    pub(super) fn seen(&self) -> Seen {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes the line of a turn. It has neither keys nor contents.
+pub(super) fn turn(turn: &Turn<'_>, seen: &Seen, json: bool) {
+    let cause = match turn.outcome {
+        Outcome::Failed { error, .. } => Some(OneLine(error).to_string()),
+        Outcome::Refused(refusal) => {
+            let status = refusal.status().as_u16();
+            Some(format!("{status}: {}", OneLine(refusal)))
+        }
+        _ => None,
+    };
+    let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    // Some front ends get their first bytes before the model is asked.
+    let first = turn
+        .first_byte
+        .max(seen.began)
+        .filter(|_| turn.first_byte.is_some());
+    let text = |text: Option<&str>| text.map(|text| OneLine(text).to_string());
+    let members = [
+        ("time", now().into()),
+        ("turn", turn.outcome.as_str().into()),
+        ("front_end", turn.protocol.into()),
+        ("path", turn.path.into()),
+        ("model", text(seen.model.as_deref()).into()),
+        ("upstream_status", seen.status.map(u64::from).into()),
+        ("ms", milliseconds(turn.duration).into()),
+        ("first_ms", first.map(milliseconds).into()),
+        (
+            "tokens_in",
+            turn.usage.map(|usage| usage.input_tokens).into(),
+        ),
+        (
+            "tokens_out",
+            turn.usage.map(|usage| usage.output_tokens).into(),
+        ),
+        ("user", text(turn.user).into()),
+        ("cause", cause.into()),
+    ];
+    line(members, json);
+}
+
+/// Writes a line about the server itself.
+pub(super) fn note(text: &str, json: bool) {
+    line(
+        [
+            ("time", now().into()),
+            ("note", OneLine(text).to_string().into()),
+        ],
+        json,
+    );
+}
+
+/// Returns the time as RFC 3339 has it.
+fn now() -> String {
+    let now = OffsetDateTime::from(SystemTime::now());
+    let (month, (hour, minute, second, millisecond)) = (u8::from(now.month()), now.to_hms_milli());
+    let date = format!("{:04}-{month:02}-{:02}", now.year(), now.day());
+    format!("{date}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
+}
+
+fn line<const N: usize>(members: [(&'static str, Node); N], json: bool) {
+    let mut line = Vec::new();
+    if json {
+        // A tree of texts and numbers is always valid JSON.
+        let _ = json::write(&Node::object(members), Escape::Json, &mut line);
+    } else {
+        let mut words = String::new();
+        for (name, value) in members {
+            let _ = match value {
+                Node::Text(text) if text.contains([' ', '"', '=']) => {
+                    write!(words, "{name}={text:?} ")
+                }
+                Node::Text(text) => write!(words, "{name}={text} "),
+                Node::Json(number) => write!(words, "{name}={} ", number.text()),
+                _ => Ok(()),
+            };
+        }
+        line.extend_from_slice(words.trim_end().as_bytes());
+    }
+    line.push(b'\n');
+    // Standard error may be closed. In one piece, so that lines of several threads do not mix.
+    let _ = io::stderr().lock().write_all(&line);
+}

@@ -1,0 +1,302 @@
+//! The agent: a model at its server.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use copilot_wire::anthropic::Anthropic;
+use copilot_wire::json::Json;
+use copilot_wire::models::{Dialect as _, Relay, RelayError, refused, retry_after};
+use copilot_wire::openai::OpenAi;
+use copilot_wire::protocol::{AgentError, ModelFault, Protocol};
+use copilot_wire::responses::Responses;
+use copilot_wire::{Agent, Reply, Request, async_trait};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use reqwest::redirect::Policy;
+use reqwest::{Response, Url};
+use tokio::time::{sleep, timeout};
+
+use super::dialect::{Dialect, Speech};
+use super::log::Facts;
+use crate::client::ClientError;
+
+/// The longest body of an error that is read, in bytes.
+const LONGEST_ERROR: usize = 64 * 1024;
+
+/// The longest list of models that is read, in bytes.
+const LONGEST_LIST: usize = 16 * 1024 * 1024;
+
+/// The time for the bytes behind the end of an answer, after which its connection is closed.
+const LAST: Duration = Duration::from_secs(1);
+
+/// The headers by which a trace of the caller goes on in the server.
+const TRACE: [&str; 2] = ["traceparent", "tracestate"];
+
+/// A server of models.
+pub(super) struct ModelServer {
+    dialect: Dialect,
+    client: reqwest::Client,
+    endpoint: Url,
+    list: Url,
+    headers: HeaderMap,
+    retries: u32,
+}
+
+/// A model, which answers every front end.
+pub(super) struct Model {
+    pub(super) name: String,
+    /// The name at the server.
+    model: String,
+    instructions: Option<String>,
+    server: Arc<ModelServer>,
+}
+
+impl ModelServer {
+    /// Creates a server from the base URL that its clients have, or the URL of its endpoint.
+    pub(super) fn new(
+        dialect: Dialect,
+        url: &str,
+        key: Option<&str>,
+        retries: u32,
+        patience: Duration,
+    ) -> Result<Self, String> {
+        let (path, (header, scheme), fixed) = match dialect {
+            Dialect::Chat => (OpenAi::PATH, OpenAi::KEY, OpenAi::HEADERS),
+            Dialect::Responses => (Responses::PATH, Responses::KEY, Responses::HEADERS),
+            Dialect::Messages => (Anthropic::PATH, Anthropic::KEY, Anthropic::HEADERS),
+        };
+        let base = Url::parse(url).ok().filter(Url::has_host);
+        let base = base.filter(|url| matches!(url.scheme(), "http" | "https"));
+        let base = base.ok_or("it must begin with http:// or https:// and have a host")?;
+        let root = base.path().trim_end_matches('/');
+        let root = match root.strip_suffix(path) {
+            Some(root) => root,
+            None if root.is_empty() => "/v1",
+            None => root,
+        };
+        let at = |path: &str| {
+            // With the query, which some servers need for their version.
+            let mut url = base.clone();
+            url.set_path(&format!("{root}{path}"));
+            url
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (name, value) in fixed {
+            headers.insert(*name, HeaderValue::from_static(value));
+        }
+        if let Some(key) = key {
+            let value = HeaderValue::try_from(format!("{scheme}{key}"));
+            let mut value = value.map_err(|_| "the key has characters that no header can have")?;
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+        let client = client(base.scheme() == "http", patience);
+        Ok(Self {
+            dialect,
+            client: client.map_err(|error| ClientError::from(error).to_string())?,
+            endpoint: at(path),
+            list: at("/models"),
+            headers,
+            retries,
+        })
+    }
+
+    /// Asks the server for the names of its models.
+    pub(super) async fn models(&self) -> Result<Vec<String>, String> {
+        let request = self
+            .client
+            .get(self.list.clone())
+            .headers(self.headers.clone());
+        let answer = request.send().await;
+        let answer = answer.map_err(|error| ClientError::from(error).to_string())?;
+        if answer.status() != StatusCode::OK {
+            return Err(format!(
+                "its list of models has the status {}",
+                answer.status().as_u16()
+            ));
+        }
+        let list = Json::parse(read(answer, LONGEST_LIST).await)
+            .ok()
+            .and_then(|list| list.get("data"));
+        let list = list.unwrap_or_default();
+        let ids = list
+            .elements()
+            .filter_map(|model| Some(model.get("id")?.string()?.into_owned()));
+        let ids: Vec<_> = ids.collect();
+        match ids.is_empty() {
+            true => Err("it lists no models".to_owned()),
+            false => Ok(ids),
+        }
+    }
+
+    /// Sends a request, again if it may be, and returns the response once it has a stream.
+    async fn send<U: Speech>(
+        &self,
+        body: Bytes,
+        headers: HeaderMap,
+        facts: &Facts,
+    ) -> Result<Response, AgentError> {
+        let mut attempt = 0;
+        loop {
+            let request = self.client.post(self.endpoint.clone());
+            let request = request.headers(headers.clone()).body(body.clone());
+            let answer = request.send().await.map_err(|error| {
+                let status = match error.is_timeout() {
+                    true => StatusCode::GATEWAY_TIMEOUT,
+                    false => StatusCode::BAD_GATEWAY,
+                };
+                fault(ModelFault::NoAnswer, ClientError::from(error)).status(status)
+            })?;
+            let status = answer.status();
+            facts.answered(status);
+            if status == StatusCode::OK {
+                return match answer.headers().get(CONTENT_ENCODING) {
+                    Some(encoding) if encoding != "identity" => {
+                        let why = "it has a content-encoding that was not asked for";
+                        let failure = fault(ModelFault::NotAnAnswer, why);
+                        Err(failure.status(StatusCode::BAD_GATEWAY))
+                    }
+                    _ => Ok(answer),
+                };
+            }
+            let wait = retry_after(status, answer.headers(), attempt);
+            match wait.filter(|_| attempt < self.retries) {
+                Some(wait) => {
+                    drop(answer);
+                    sleep(wait).await;
+                    attempt += 1;
+                }
+                None => return Err(refused::<U>(status, &read(answer, LONGEST_ERROR).await)),
+            }
+        }
+    }
+}
+
+/// Creates the HTTP client. An answer may take its time, as long as something comes.
+fn client(is_plain: bool, patience: Duration) -> reqwest::Result<reqwest::Client> {
+    // A second installation in one process is refused and harmless.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(patience.min(Duration::from_secs(30)))
+        .read_timeout(patience)
+        // A redirect would carry the key to another place.
+        .redirect(Policy::none());
+    if is_plain {
+        // It needs no certificates of the system, and there may be none.
+        builder = builder.tls_certs_only([]);
+    }
+    builder.build()
+}
+
+/// Reads a body, up to about a limit in bytes.
+async fn read(mut answer: Response, limit: usize) -> Vec<u8> {
+    let mut body = Vec::new();
+    while body.len() <= limit {
+        match answer.chunk().await {
+            Ok(Some(bytes)) => body.extend_from_slice(&bytes),
+            _ => break,
+        }
+    }
+    body
+}
+
+impl Model {
+    pub(super) fn new(
+        name: &str,
+        model: &str,
+        instructions: Option<String>,
+        server: &Arc<ModelServer>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            model: model.to_owned(),
+            instructions,
+            server: Arc::clone(server),
+        }
+    }
+
+    async fn relay<U: Speech, P: Protocol>(
+        &self,
+        request: Request<P>,
+        reply: Reply<P>,
+    ) -> Result<(), AgentError> {
+        let facts = Facts::of(request.extensions());
+        facts.asked(&self.name);
+        let mut prompt = U::ask(&request);
+        self.model.clone_into(U::model(&mut prompt));
+        if let Some(text) = &self.instructions {
+            prompt = U::instruct(prompt, text);
+        }
+        let mut headers = self.server.headers.clone();
+        let passed = U::PASSED.filter(|_| P::NAME == U::NAME);
+        for name in TRACE.into_iter().chain(passed) {
+            for value in request.headers().get_all(name) {
+                headers.append(name, value.clone());
+            }
+        }
+        let body = U::body(&mut prompt);
+        // They may have megabytes, and the answer minutes.
+        drop((request, prompt));
+        let mut answer = self.server.send::<U>(body, headers, &facts).await?;
+        let mut relay = Relay::<U>::new();
+        while !relay.is_over() {
+            match answer.chunk().await {
+                Ok(Some(bytes)) => {
+                    facts.began();
+                    relay.pass(&bytes, &reply).await?;
+                }
+                Ok(None) => return Ok(relay.end(reply)?),
+                Err(error) => {
+                    let why = ClientError::from(error);
+                    return relay.end(reply).map_err(|error| match error {
+                        RelayError::Truncated => fault(ModelFault::Truncated, why),
+                        error => error.into(),
+                    });
+                }
+            }
+        }
+        // A connection is used again if its response was read to the end.
+        tokio::spawn(async move { drop(timeout(LAST, answer.chunk()).await) });
+        Ok(relay.end(reply)?)
+    }
+}
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Model {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        match self.server.dialect {
+            Dialect::Chat => self.relay::<OpenAi, P>(request, reply).await,
+            Dialect::Responses => self.relay::<Responses, P>(request, reply).await,
+            Dialect::Messages => self.relay::<Anthropic, P>(request, reply).await,
+        }
+    }
+}
+
+/// A failure of a server, with its cause for the log.
+#[derive(Debug)]
+struct Fault {
+    cause: String,
+    fault: ModelFault,
+}
+
+fn fault(fault: ModelFault, cause: impl fmt::Display) -> AgentError {
+    let cause = cause.to_string();
+    AgentError::from(Fault { cause, fault })
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "upstream: {}", self.cause)
+    }
+}
+
+impl std::error::Error for Fault {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.fault)
+    }
+}

@@ -1,0 +1,135 @@
+//! The models on every front end.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use analyst::LOOPBACK;
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
+use copilot_wire::openbb::{Descriptor, Switch};
+use copilot_wire::protocol::{Refusal, User};
+use copilot_wire::replies::{MemoryReplyStore, Replies};
+use copilot_wire::{Router, ag_ui, github, mcp, meilisearch, ui_stream};
+use http::request::Parts;
+use hyper_server::{Keys, Metrics, PerMinute};
+
+use super::log::{self, Facts};
+use super::settings::Plan;
+
+/// What stays when the settings are read again.
+pub(super) struct Server {
+    /// A router without routes, whose turns are those of every router that is made of it.
+    pub(super) base: Router,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) replies: Replies,
+}
+
+impl Server {
+    /// Creates a server; its log is lines of JSON with `json`.
+    pub(super) fn new(json: bool) -> Self {
+        let metrics = Arc::<Metrics>::default();
+        let observer = Arc::clone(&metrics);
+        let base = Router::new()
+            .conversations(Conversations::per_user(MemoryConversationStore::new()))
+            .observe(move |turn| {
+                let seen = Facts::of(turn.extensions).seen();
+                observer.add(turn, seen.model.as_deref());
+                log::turn(turn, &seen, json);
+            })
+            .guard(async |mut parts: Parts| {
+                parts.extensions.insert(Facts::default());
+                Ok::<_, Refusal>(parts)
+            });
+        let replies = Replies::per_user(MemoryReplyStore::new(), tokio::spawn);
+        Self {
+            base,
+            metrics,
+            replies,
+        }
+    }
+
+    /// Returns a router with these models on every front end.
+    pub(super) fn router(&self, plan: &Plan) -> Result<Router, Box<dyn Error>> {
+        let mut router = self.base.clone().max_turns(plan.server.turns());
+        let mut signer = None;
+        let github = match &plan.keys {
+            Some(keys) => {
+                let keys = Arc::new(Keys::new(keys.clone()));
+                router = router.guard(move |parts| {
+                    let keys = Arc::clone(&keys);
+                    async move { keys.check(parts) }
+                });
+                // Whoever calls has a key, so GitHub's own signature is not needed.
+                github::Mount::unverified()
+            }
+            None => {
+                let (mount, own) = analyst::github_mount()?;
+                signer = own;
+                // On this machine only, and all who can reach it are one user. The page has no keys to send.
+                router = router
+                    .hosts(LOOPBACK)
+                    .playground()?
+                    .guard(async |mut parts: Parts| {
+                        parts.extensions.insert(User::new("local"));
+                        Ok::<_, Refusal>(parts)
+                    });
+                mount
+            }
+        };
+        if let Some(limit) = plan.server.per_minute {
+            let limit = Arc::new(PerMinute::new(limit));
+            router = router.guard(move |parts| {
+                let limit = Arc::clone(&limit);
+                async move { limit.check(parts) }
+            });
+        }
+        if plan.server.resumable {
+            router = router.resumable(self.replies.clone());
+        }
+        for (at, model) in plan.models.iter().enumerate() {
+            let id = slug(&model.name);
+            let description = format!("Answers with the model {}.", model.name);
+            let descriptor = Descriptor::new(&id, &model.name, description)
+                .enable(Switch::WidgetDashboardSelect)
+                .enable(Switch::WidgetDashboardSearch);
+            let descriptor = match at {
+                0 => descriptor,
+                _ => descriptor.path(format!("/{id}/query")),
+            };
+            router = router.mount(descriptor, Arc::clone(model))?;
+            router = match at == 0 && plan.server.catch_all {
+                true => router.mount_catch_all(&model.name, Arc::clone(model))?,
+                false => router.mount_model(&model.name, Arc::clone(model))?,
+            };
+        }
+        let Some(first) = plan.models.first() else {
+            return Ok(router);
+        };
+        let name = &first.name;
+        let tool = mcp::Mount::new(
+            "ask",
+            format!("Asks the model {name} one question, and returns its answer."),
+        )
+        .title(format!("Ask {name}"))
+        .read_only()
+        .server(mcp::Server::new("wire", env!("CARGO_PKG_VERSION")));
+        let router = router
+            .mount(github, Arc::clone(first))?
+            .mount(meilisearch::Mount::new(), Arc::clone(first))?
+            .mount(ui_stream::Mount::new(), Arc::clone(first))?
+            .mount(ag_ui::Mount::new(), Arc::clone(first))?
+            .mount(tool, Arc::clone(first))?;
+        Ok(match signer {
+            Some(signer) => router.playground_signer(move |body| signer.sign(body))?,
+            None => router,
+        })
+    }
+}
+
+/// Returns a name with the characters that an id and a path may have.
+fn slug(name: &str) -> String {
+    let letter = |letter: char| match letter.to_ascii_lowercase() {
+        letter @ ('a'..='z' | '0'..='9' | '-' | '_') => letter,
+        _ => '-',
+    };
+    name.chars().map(letter).collect()
+}

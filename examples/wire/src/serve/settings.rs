@@ -1,0 +1,221 @@
+//! The settings of `wire serve`: options of the command line, or a file.
+
+use std::fmt::Display;
+use std::fs;
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use hyper_server::users;
+use serde::Deserialize;
+
+use super::dialect::Dialect;
+use super::model::{Model, ModelServer};
+use crate::verdict::Failure;
+
+/// The options of `wire serve`.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Read everything from this TOML file, and again on SIGHUP; see the example below
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ServerSettings", "UpstreamSettings"], required_unless_present = "upstream")]
+    pub(super) config: Option<PathBuf>,
+    #[command(flatten)]
+    server: ServerSettings,
+    #[command(flatten)]
+    upstream: UpstreamSettings,
+    /// A model of the upstream, by its name there; may be given several times. Front ends that name no
+    /// model get the first. Without it: all that the upstream lists
+    #[arg(long = "model", value_name = "NAME", conflicts_with = "config")]
+    models: Vec<String>,
+}
+
+/// The settings of the server: options, or the table `[server]`.
+#[derive(Args, Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct ServerSettings {
+    /// The address to listen on; other machines are served only with --keys-env [default: 127.0.0.1:7777]
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// The environment variable with the keys of the callers: `user=key,user=key`. They send
+    /// `Authorization: Bearer KEY` or `X-API-Key: KEY`. Without it everybody on this machine is served
+    #[arg(long, value_name = "NAME")]
+    keys_env: Option<String>,
+    /// Let the first model answer requests for any other name too, which are else refused with 404:
+    /// coding clients ask for models of their own choice for small tasks
+    #[arg(long)]
+    pub(super) catch_all: bool,
+    /// Let answers go on when their client leaves, so that it can come back for them; in memory
+    #[arg(long)]
+    pub(super) resumable: bool,
+    /// The number of turns at a time; further ones get 503 [default: 256]
+    #[arg(long, value_name = "N")]
+    turns: Option<usize>,
+    /// The number of turns that each user may begin in a minute; further ones get 429 [default: any]
+    #[arg(long, value_name = "N")]
+    pub(super) per_minute: Option<u32>,
+}
+
+/// The settings of a model's server: options, or members of `[[models]]`.
+#[derive(Args, Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct UpstreamSettings {
+    /// The name by which clients ask for the model.
+    #[arg(skip)]
+    name: Option<String>,
+    /// The name of the model at the upstream, if it is another.
+    #[arg(skip)]
+    model: Option<String>,
+    /// The base URL of the model's server, such as https://api.openai.com/v1, or the URL of its endpoint; `/v1` is
+    /// added to a URL without a path
+    #[arg(long, value_name = "URL", required_unless_present = "config")]
+    upstream: Option<String>,
+    /// The dialect of the model's server
+    #[arg(long, value_enum, required_unless_present = "config")]
+    dialect: Option<Dialect>,
+    /// The environment variable with the key for the upstream
+    #[arg(long, value_name = "NAME")]
+    key_env: Option<String>,
+    /// Instructions that are put before those of the client
+    #[arg(long, value_name = "TEXT")]
+    instructions: Option<String>,
+    /// How often a request is sent again that the upstream refuses because it is busy (429, 503, 529), when its
+    /// `retry-after` allows; never after the first output [default: 0]
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
+    /// The seconds without a byte after which the upstream has failed [default: 300]
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<NonZeroU64>,
+}
+
+/// A file of settings.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    server: ServerSettings,
+    models: Vec<UpstreamSettings>,
+}
+
+/// What is to be served.
+pub(super) struct Plan {
+    pub(super) server: ServerSettings,
+    /// The users and their keys; `None` if everybody on this machine is served.
+    pub(super) keys: Option<Vec<(String, String)>>,
+    /// The models, the first of which answers front ends that name none.
+    pub(super) models: Vec<Arc<Model>>,
+}
+
+impl Options {
+    /// Reads the settings, and asks the upstream for its models if none is named.
+    pub(super) async fn plan(&self) -> Result<Plan, Failure> {
+        let Some(path) = &self.config else {
+            let option = |name: &str| format!("--{name}");
+            let server = self.upstream.server(&option)?;
+            let names = match self.models.is_empty() {
+                true => server.models().await.map_err(|why| {
+                    Failure::new(format!("--upstream: {why}: name a model with --model"))
+                })?,
+                false => self.models.clone(),
+            };
+            let instructions = &self.upstream.instructions;
+            let model =
+                |name: String| Arc::new(Model::new(&name, &name, instructions.clone(), &server));
+            let models = names.into_iter().map(model).collect();
+            return self.server.plan(models, &option);
+        };
+        let failed = |why: &dyn Display| Failure::new(format!("{}: {why}", path.display()));
+        let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
+        let file: File = toml::from_str(&text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line = before.map_or(1, |before| before.matches('\n').count() + 1);
+            failed(&format_args!("line {line}: {}", error.message()))
+        })?;
+        let mut models = Vec::new();
+        for (at, settings) in file.models.iter().enumerate() {
+            let place = |name: &str| format!("{}: models[{at}].{name}", path.display());
+            let missing = |name| move || Failure::new(format!("{}: it is missing", place(name)));
+            let server = settings.server(&place)?;
+            let name = settings.name.as_ref().ok_or_else(missing("name"))?;
+            if models.iter().any(|model: &Arc<Model>| model.name == *name) {
+                let place = place("name");
+                return Err(Failure::new(format!("{place}: another model has it")));
+            }
+            let model = settings.model.as_ref().unwrap_or(name);
+            let instructions = settings.instructions.clone();
+            models.push(Arc::new(Model::new(name, model, instructions, &server)));
+        }
+        if models.is_empty() {
+            return Err(failed(&"models: there is none"));
+        }
+        file.server
+            .plan(models, &|name| format!("{}: server.{name}", path.display()))
+    }
+}
+
+/// Returns how a setting is named where it was set.
+type Place<'a> = &'a dyn Fn(&str) -> String;
+
+impl ServerSettings {
+    fn plan(&self, models: Vec<Arc<Model>>, place: Place<'_>) -> Result<Plan, Failure> {
+        let keys = match &self.keys_env {
+            Some(name) => {
+                let keys = users(&variable(name, &place("keys-env"))?);
+                let form = || {
+                    format!(
+                        "{}: {name} must be like user=key,user=key",
+                        place("keys-env")
+                    )
+                };
+                Some(keys.ok_or_else(|| Failure::new(form()))?)
+            }
+            None if !self.listen().ip().is_loopback() => {
+                let why = "other machines are served only with keys: set keys-env";
+                return Err(Failure::new(format!("{}: {why}", place("listen"))));
+            }
+            None => None,
+        };
+        let server = self.clone();
+        Ok(Plan {
+            server,
+            keys,
+            models,
+        })
+    }
+
+    pub(super) fn listen(&self) -> SocketAddr {
+        let default = SocketAddr::from(([127, 0, 0, 1], 7777));
+        self.listen.unwrap_or(default)
+    }
+
+    pub(super) fn turns(&self) -> usize {
+        self.turns.unwrap_or(256)
+    }
+}
+
+impl UpstreamSettings {
+    fn server(&self, place: Place<'_>) -> Result<Arc<ModelServer>, Failure> {
+        let missing = |name| move || Failure::new(format!("{}: it is missing", place(name)));
+        let key = self
+            .key_env
+            .as_ref()
+            .map(|name| variable(name, &place("key-env")));
+        let server = ModelServer::new(
+            self.dialect.ok_or_else(missing("dialect"))?,
+            self.upstream.as_ref().ok_or_else(missing("upstream"))?,
+            key.transpose()?.as_deref(),
+            self.retries.unwrap_or_default(),
+            Duration::from_secs(self.timeout.map_or(300, NonZeroU64::get)),
+        );
+        let server = server.map_err(|why| Failure::new(format!("{}: {why}", place("upstream"))))?;
+        Ok(Arc::new(server))
+    }
+}
+
+/// Returns the value of an environment variable. An error does not show it.
+fn variable(name: &str, place: &str) -> Result<String, Failure> {
+    let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+    value.ok_or_else(|| Failure::new(format!("{place}: the environment has no {name}")))
+}

@@ -1,0 +1,138 @@
+//! The settings, from options and files.
+
+use serde_json::{Value, json};
+use server_tests::Client;
+
+use super::{Gateway, chunk, hello};
+use crate::program::run;
+use crate::upstream::{Upstream, stream};
+
+#[test]
+fn settings_that_are_wrong_name_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wire.toml");
+    let file = file.to_str().unwrap();
+    let model = "[[models]]\nname = \"m\"\nupstream = \"http://127.0.0.1:9\"\ndialect = \"chat\"\n";
+    for (text, error) in [
+        ("models = [", "wire.toml: line 1: "),
+        ("", "wire.toml: line 1: missing field `models`"),
+        ("models = []", "wire.toml: models: there is none"),
+        (
+            &format!("{model}colour = 1"),
+            "wire.toml: line 5: unknown field `colour`",
+        ),
+        (
+            &format!("{model}retries = -1"),
+            "wire.toml: line 5: invalid value",
+        ),
+        (
+            &format!("{model}key-env = \"NO_SUCH_KEY\""),
+            "wire.toml: models[0].key-env: the environment has no NO_SUCH_KEY",
+        ),
+        (
+            &model.replace("name = \"m\"\n", ""),
+            "wire.toml: models[0].name: it is missing",
+        ),
+        (
+            &model.replace("\"chat\"", "\"chats\""),
+            "wire.toml: line 4: unknown variant `chats`",
+        ),
+        (
+            &model.replace("http:", "ftp:"),
+            "wire.toml: models[0].upstream: it must begin with http",
+        ),
+        (
+            &format!("{model}{model}"),
+            "wire.toml: models[1].name: another model has it",
+        ),
+        (
+            &format!("[server]\nlisten = \"0.0.0.0:0\"\n{model}"),
+            "wire.toml: server.listen: other machines",
+        ),
+        (
+            &format!("[server]\nkeys-env = \"PATH\"\n{model}"),
+            "wire.toml: server.keys-env: PATH must be like user=key",
+        ),
+    ] {
+        std::fs::write(file, text).unwrap();
+        let seen = run(&["serve", "--config", file], "");
+        assert_eq!(seen.status, 2, "{}{}", seen.out, seen.err);
+        assert!(seen.err.contains(error), "{error}: {}", seen.err);
+    }
+    let seen = run(&["serve", "--config", file, "--model", "m"], "");
+    assert!(seen.err.contains("cannot be used with"), "{}", seen.err);
+    let seen = run(&["serve"], "");
+    assert!(seen.err.contains("--upstream <URL>"), "{}", seen.err);
+}
+
+#[test]
+fn a_file_is_read_again_and_a_bad_one_changes_nothing() {
+    let (one, two) = (Upstream::new([hello()]), Upstream::new([hello()]));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wire.toml");
+    let write = |upstream: &Upstream, name: &str| {
+        let address = upstream.address;
+        let text = format!(
+            "[server]\nlisten = \"127.0.0.1:0\"\n[[models]]\nname = \"{name}\"\nmodel = \"up\"\n\
+             upstream = \"http://{address}/v1/chat/completions\"\ndialect = \"chat\"\n"
+        );
+        std::fs::write(&file, text).unwrap();
+    };
+    write(&one, "bull");
+    let gateway = Gateway::new(&["--json", "--config", file.to_str().unwrap()]);
+    let log = || serde_json::from_str::<Value>(&gateway.line()).unwrap();
+    assert_eq!(gateway.ask("bull", &[]).0.status, 200);
+    assert!(
+        one.asked()[0]
+            .head
+            .starts_with("POST /v1/chat/completions ")
+    );
+    assert!(one.asked()[0].body.contains(r#""model":"up""#));
+    assert_eq!(
+        (&log()["model"], &json!("bull")),
+        (&json!("bull"), &json!("bull"))
+    );
+
+    // A turn that runs goes on.
+    one.script(stream(chunk(&json!({"content": "One"}), None)).hangs());
+    let mut client = Client::connect(gateway.address).unwrap();
+    let body = json!({"stream": true, "messages": [{"role": "user", "content": "x"}]});
+    client
+        .post("/v1/chat/completions", body.to_string())
+        .unwrap();
+    client.head().unwrap();
+    client.chunk().unwrap();
+
+    write(&two, "bear");
+    gateway.signal("HUP");
+    assert_eq!(log()["note"], "the settings were read again");
+    assert_eq!(gateway.ask("bull", &[]).0.status, 404);
+    assert_eq!(gateway.ask("bear", &[]).0.status, 200);
+    assert_eq!(two.asked().len(), 1);
+    assert_eq!(
+        (log()["turn"].clone(), log()["turn"].clone()),
+        (json!("refused"), json!("answered"))
+    );
+
+    std::fs::write(&file, "models = 1").unwrap();
+    gateway.signal("HUP");
+    let note = log()["note"].as_str().unwrap().to_owned();
+    assert!(
+        note.starts_with("the settings stay as they were: ") && note.contains("line 1"),
+        "{note}"
+    );
+    assert_eq!(gateway.ask("bear", &[]).0.status, 200);
+    log();
+
+    // The first turn is drained as all are.
+    gateway.signal("TERM");
+    let mut rest = String::new();
+    while let Ok(chunk) = client.chunk() {
+        if chunk.is_empty() {
+            break;
+        }
+        rest += &String::from_utf8(chunk).unwrap();
+    }
+    assert!(rest.contains("The server is shutting down"), "{rest}");
+    assert_eq!(log()["turn"], "shut_down");
+}
