@@ -67,7 +67,7 @@ async fn nothing_is_lost_doubled_or_out_of_order() {
         }
     };
     let limit = Duration::from_secs(if is_full { 900 } else { 120 });
-    let tally = timeout(limit, storm.rage(turns)).await.expect("it hangs");
+    let tally = timeout(limit, storm.run(turns)).await.expect("it hangs");
     println!(
         "{tally:?}, {} servers killed, {} replaced",
         stops[0], stops[1]

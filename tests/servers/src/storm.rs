@@ -58,7 +58,7 @@ impl Storm {
     /// # Panics
     ///
     /// Where anything is lost, doubled or out of order.
-    pub async fn rage(&self, trouble: impl Future<Output = ()>) -> Tally {
+    pub async fn run(&self, trouble: impl Future<Output = ()>) -> Tally {
         let work = stream::iter(0..self.replies).map(|_| self.reply());
         let work = work
             .buffer_unordered(20)

@@ -35,7 +35,7 @@ async fn storm(url: &str, trouble: impl Future<Output = ()>) {
         }
     };
     let limit = Duration::from_secs(times(120, 900));
-    let work = storm.rage(async { tokio::join!(turns, trouble).0 });
+    let work = storm.run(async { tokio::join!(turns, trouble).0 });
     let tally = tokio::time::timeout(limit, work).await.expect("it hangs");
     println!(
         "{tally:?}, {} servers replaced, {} killed",
