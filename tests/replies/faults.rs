@@ -591,7 +591,7 @@ fn a_call_that_is_resumed_while_the_store_is_away_has_a_result() {
         let request = http::Request::get("/mcp")
             .header("x-user", "ada")
             .header("last-event-id", "0123456789abcdef0123456789abcdef.3.31");
-        let empty = futures::stream::empty::<Result<bytes::Bytes, std::convert::Infallible>>();
+        let empty = futures::stream::empty::<Result<Bytes, std::convert::Infallible>>();
         let response = router.handle(request.body(empty).unwrap()).await;
         let stream = read(response.into_body()).await;
         let stream = text(&stream);
