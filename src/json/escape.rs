@@ -36,6 +36,20 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     }
 }
 
+/// Returns the size of a text with its escapes; separators of lines count as they are.
+#[allow(dead_code, reason = "not every protocol counts")]
+pub(crate) fn escaped_len(text: &str) -> usize {
+    let escape = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        0..=0x1f => 5,
+        _ => 0,
+    };
+    // In sums of one byte, of which the compiler adds many at a time.
+    let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
+    let sums = text.as_bytes().chunks(32).map(sum);
+    text.len() + sums.map(usize::from).sum::<usize>()
+}
+
 /// Copies blocks without special bytes. The first block with one in a long text switches to
 /// [`escape_blocks`].
 #[inline(never)]

@@ -45,7 +45,7 @@
 //! ```
 
 mod error;
-mod escape;
+pub(crate) mod escape;
 mod kind;
 pub(crate) mod lanes;
 mod list;

@@ -11,6 +11,7 @@ use super::message::Era;
 use super::position::Position;
 use super::request::{INPUT, SEPARATOR};
 use super::{CallRequest, request};
+use crate::json::escape::escaped_len;
 use crate::json::wire::object;
 use crate::json::{Escape, Json, ValueWriter, Wire as _, escape};
 use crate::protocol::{
@@ -18,8 +19,9 @@ use crate::protocol::{
     markdown, plain_text,
 };
 
-/// The size of an answer in bytes, which is sent as one message.
-const LIMIT: usize = 8 * 1024 * 1024;
+/// The size of an answer in bytes, with its escapes. It is sent as one event, and Python's `mcp` 2 reads no event of more
+/// than 1 MiB. The rest is for what stands around the answer, and for the message of a failure.
+const LIMIT: usize = 960 * 1024;
 
 /// The time between two messages that show text as progress.
 const PACE: Duration = Duration::from_secs(1);
@@ -197,7 +199,7 @@ impl Session {
 
     /// Adds text to the answer. Once in a while its last line is shown as progress.
     fn push(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.room.take(text.len())?;
+        self.room.take(escaped_len(text))?;
         self.text.push_str(text);
         if self.is_due(text.len()) {
             let all = self.text.trim_end();
@@ -266,7 +268,7 @@ impl Session {
             false => format!("\n\n{}\n\n{UNASKED}", params.message),
             true => question.to_text()?,
         };
-        self.room.take(text.len())?;
+        self.room.take(escaped_len(&text))?;
         self.sources();
         if in_text {
             self.continued();

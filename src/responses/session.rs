@@ -16,6 +16,7 @@ use super::{
     ResponsesRequest, Storage, StreamEvent, Usage,
 };
 
+use crate::json::escape::escaped_len;
 use crate::json::short::Token;
 use crate::json::{Escape, Json, List, ValueWriter, Wire, own};
 use crate::protocol::{
@@ -94,15 +95,7 @@ fn written(text: &str) -> usize {
     if Token::new(text).is_some() {
         return text.len();
     }
-    let escape = |byte: u8| match byte {
-        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
-        0..=0x1f => 5,
-        _ => 0,
-    };
-    // In sums of one byte, of which the compiler adds many at a time.
-    let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
-    let sums = text.as_bytes().chunks(32).map(sum);
-    text.len() + sums.map(usize::from).sum::<usize>()
+    escaped_len(text)
 }
 
 impl Session {

@@ -275,3 +275,19 @@ fn an_answer_without_text_says_so() {
         assert_eq!(text(&result(&stream)), "There is no answer.");
     });
 }
+
+#[test]
+fn an_answer_is_an_event_that_every_client_reads() {
+    // Most of it needs escapes.
+    let router = router(agent(|_, reply| async move {
+        loop {
+            reply.text(&"\"\n\\".repeat(1000)).await?;
+        }
+    }));
+    in_virtual_time(async {
+        let stream = read(post(&router, &[], &call("hi")).await.into_body()).await;
+        assert_eq!(result(&stream)["isError"], true);
+        let longest = stream.split("\n\n").map(str::len).max().unwrap();
+        assert!((900 * 1024..1024 * 1024).contains(&longest), "{longest}");
+    });
+}
