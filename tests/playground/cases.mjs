@@ -9,6 +9,7 @@ import "./cases/openai.mjs";
 import "./cases/anthropic.mjs";
 import "./cases/responses.mjs";
 import "./cases/ag_ui.mjs";
+import "./cases/mcp.mjs";
 import "./cases/meilisearch.mjs";
 import "./cases/ui_stream.mjs";
 import "./cases/outside.mjs";

@@ -9,6 +9,7 @@ use std::io::Read;
 use std::net::Ipv4Addr;
 
 use copilot_wire::Router;
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::github::Mount;
 use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire_kit::github::RequestSigner;
@@ -28,6 +29,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scripts = scripts.into_iter().chain(outside);
     let router = Router::new()
         .base_path("/below")
+        .conversations(Conversations::single_user(MemoryConversationStore::new()))
         .playground_with(scripts)?
         .mount(descriptor, Stage)?
         .mount(Mount::verified(signer.key_set()), Stage)?
@@ -35,6 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(copilot_wire::responses::Model::new("stage"), Stage)?
         .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
         .mount(copilot_wire::ag_ui::Mount::new(), Stage)?
+        .mount(tool(), Stage)?
         .mount(copilot_wire::anthropic::Model::new("stage"), Stage)?
         .mount(copilot_wire::ui_stream::Mount::new(), Stage)?
         .mount(approving(), Stage)?
@@ -48,6 +51,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         drop(end.await);
     };
     Ok(hyper_server::serve(listener, router, stop).await?)
+}
+
+fn tool() -> copilot_wire::mcp::Mount {
+    copilot_wire::mcp::Mount::new("stage", "Shows what an agent can do.")
 }
 
 /// A second mount, whose pages show approval requests.
