@@ -43,6 +43,17 @@ class Gateway:
         threading.Thread(target=self.process.stdout.read, daemon=True).start()
 
 
+class Interop:
+    """The server of the interoperability tests."""
+
+    def __init__(self, program):
+        self.process = subprocess.Popen(
+            [program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        self.port = int(self.process.stdout.readline())
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+
 class Proxy(ThreadingHTTPServer):
     """Passes requests on as they are, answers piece by piece, and counts what runs an agent."""
 
@@ -50,7 +61,7 @@ class Proxy(ThreadingHTTPServer):
 
     def __init__(self, port):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.upstream, self.posts, self.titles, self.left = port, 0, 0, 0
+        self.upstream, self.posts, self.titles, self.left, self.messages = port, 0, 0, 0, 0
         self.begun = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -61,7 +72,9 @@ class Handler(BaseHTTPRequestHandler):
     def pass_on(self):
         length = int(self.headers.get("content-length", 0))
         body = self.rfile.read(length)
-        if self.command == "POST" and "count_tokens" not in self.path:
+        if self.command == "POST" and self.path == "/mcp":
+            self.server.messages += 1
+        elif self.command == "POST" and "count_tokens" not in self.path:
             self.server.posts += 1
             self.server.titles += b"Generate a title" in body or b"title generator" in body
         upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream)
@@ -83,7 +96,7 @@ class Handler(BaseHTTPRequestHandler):
         except ConnectionError:
             self.server.left += 1
 
-    do_GET = do_HEAD = do_POST = pass_on
+    do_GET = do_HEAD = do_POST = do_DELETE = pass_on
 
     def log_message(self, *_):
         pass
@@ -136,8 +149,9 @@ CLIENTS = {
 }
 
 
-def run(client, port, prompt, interrupt=False, patience=PATIENCE):
-    """Returns what a client shows, how many requests it makes, and how many answers it leaves.
+def run(client, port, prompt, interrupt=False, patience=PATIENCE, tools=False):
+    """Returns what a client shows, how many requests it makes, how many answers it leaves, and with `tools` how many messages
+    of MCP it posts.
 
     `client` returns its command, its environment, and optionally files for its home."""
     proxy = Proxy(port)
@@ -160,7 +174,8 @@ def run(client, port, prompt, interrupt=False, patience=PATIENCE):
             os.killpg(process.pid, signal.SIGKILL)
             shown = "no end in time: " + process.communicate()[0]
     proxy.shutdown()
-    return shown, proxy.posts - proxy.titles, proxy.left
+    found = (shown, proxy.posts - proxy.titles, proxy.left)
+    return (*found, proxy.messages) if tools else found
 
 
 def main():

@@ -4,12 +4,10 @@
 """
 
 import json
-import subprocess
 import sys
-import threading
 from functools import partial
 
-from clients import HERE, claude, codex, copilot, run
+from clients import HERE, Interop, claude, codex, copilot, run
 
 # The model that is asked, and the key. The server's models fail as their names say; its guard refuses these keys.
 KINDS = {
@@ -69,9 +67,7 @@ for language, names in {
 
 def main():
     program, *chosen = sys.argv[1:]
-    server = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    port = int(server.stdout.readline())
-    threading.Thread(target=server.stdout.read, daemon=True).start()
+    server = Interop(program)
     print(f"| client | {' | '.join(KINDS)} |\n|---|{'---:|' * len(KINDS)}")
     shown = []
     for name, client in CLIENTS.items():
@@ -79,13 +75,13 @@ def main():
             continue
         cells = []
         for kind, (model, key) in KINDS.items():
-            text, posts, _ = run(partial(client, model=model, key=key), port, "hello", patience=PATIENCE)
+            text, posts, _ = run(partial(client, model=model, key=key), server.port, "hello", patience=PATIENCE)
             endless = text.startswith("no end in time")
             cells.append(f"{posts} and going on" if endless else str(posts))
             shown.append(f"{name}, {kind}: {' '.join(text.split())[-400:]}")
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
     print("\n" + "\n".join(shown))
-    server.stdin.close()
+    server.process.terminate()
 
 
 main()

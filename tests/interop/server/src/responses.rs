@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use copilot_wire::protocol::{AgentError, Usage};
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{AgentError, Conversation as _, Usage};
 use copilot_wire::responses::{Ending, Item, Model, Relay, Responses};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
@@ -27,7 +28,7 @@ pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
     Ok(router)
 }
 
-const NATIVE: [&str; 14] = [
+const NATIVE: [&str; 15] = [
     "slow",
     "thinks",
     "fails",
@@ -42,6 +43,7 @@ const NATIVE: [&str; 14] = [
     "nothing",
     "relay",
     "relay/cut",
+    "asks",
 ];
 
 const CALL: &[u8] = include_bytes!("../../../../fixtures/responses/call.sse");
@@ -68,7 +70,7 @@ struct Native(&'static str);
 impl Agent<Responses> for Native {
     async fn answer(
         &self,
-        _: Request<Responses>,
+        request: Request<Responses>,
         reply: Reply<Responses>,
     ) -> Result<(), AgentError> {
         match self.0 {
@@ -120,6 +122,19 @@ impl Agent<Responses> for Native {
                 reply.end(Ending::Calls(vec![call("call_A", 1), call("call_B", 2)]))?;
             }
             "nothing" => {}
+            "asks" => {
+                // Codex has the tools of a server of MCP in a namespace.
+                let results = request.results().map(|result| result.content.into_owned());
+                let results: Vec<String> = results.collect();
+                if results.is_empty() {
+                    let mut call = Item::call("call_A", "words", r#"{"question":"tide-42"}"#);
+                    let namespace = Json::encode("mcp__analyst")?;
+                    call.unknown.set("namespace", namespace);
+                    reply.end(Ending::Calls(vec![call]))?;
+                    return Ok(());
+                }
+                reply.text(&results.join(", ")).await?;
+            }
             "relay" => relay(CALL, &reply).await?,
             "relay/cut" => {
                 let (half, _) = CALL.split_at(CALL.len() / 2);
