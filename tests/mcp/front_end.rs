@@ -31,7 +31,7 @@ fn a_question_is_asked_and_answered() {
     block_on(async {
         let asking = agent(|request, reply| async move {
             match request.answer() {
-                None => reply.confirm(Confirmation::new("go", "Go on?", ""))?,
+                None => reply.confirm(Confirmation::new("go", "Go on?", "All of it."))?,
                 Some(answer) if answer.accepts("go") => {
                     let prompt = request.prompt().unwrap_or_default().into_owned();
                     reply.text(format!("Done: {prompt}")).await?;
@@ -46,7 +46,9 @@ fn a_question_is_asked_and_answered() {
             let Next::Question(question) = turn.next() else {
                 panic!("{turn:?}");
             };
-            assert_eq!((&*question.id, &*question.message), ("go", "Go on?"));
+            // With a title: without one it would be a question in text.
+            let asked = [&*question.id, &*question.title, &*question.message];
+            assert_eq!(asked, ["go", "Go on?", "All of it."]);
             let turn = harness.decide(accepted).await.unwrap();
             assert_eq!(turn.text(), text);
             assert!(turn.faults().is_empty(), "{turn:?}");

@@ -147,11 +147,11 @@ impl FrontEnd for McpClient {
                 .request_state
                 .clone_from(&result.request_state);
             let id = find_question(&result.request_state).map(|(id, _)| id);
-            return Next::Question(Confirmation::new(
-                id.unwrap_or_default(),
-                "",
-                question.message,
-            ));
+            // Shown in a dialog, which has a title; a question in text has none.
+            let text = question.message;
+            let (title, message) = text.split_once("\n\n").unwrap_or((&text, ""));
+            let id = id.unwrap_or_default();
+            return Next::Question(Confirmation::new(id, title, message));
         }
         let text = result.text();
         if let Some(handle) = handle(&text) {
