@@ -62,6 +62,7 @@
 //!    comments.
 //! 4. With [resumable replies](crate::Router) events have ids, and `GET` with `last-event-id` sends the rest. Without
 //!    a store no event has an id: a client would wait for what does not come.
+//! 5. No event is larger than 1 MiB, which is the limit of Python's client: an answer has at most 960 KiB.
 //!
 //! # Questions
 //!
@@ -69,7 +70,7 @@
 //! and the client calls again with the answer. In versions with sessions it is a request on the open stream, and the
 //! answer a message of its own, which is lost if it reaches another process. Both ways the agent runs again with the
 //! answer, as in every other protocol. Only `accept` is a yes; it counts once, for the same tool, arguments and user.
-//! The text before a question is not part of it.
+//! A state of another form is an error. The text before a question is not part of it.
 //!
 //! # Conversations
 //!
