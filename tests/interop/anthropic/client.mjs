@@ -72,28 +72,6 @@ await run({
     const runner = client.beta.messages.toolRunner({ model: 'tool', ...base, tools: [tool] });
     same(text(await runner), 'get_tide=4.2 at Brest');
   },
-  'a thread of a tool runner': async () => {
-    const bodies = [];
-    const fetching = (url, init) => {
-      bodies.push(JSON.parse(init.body));
-      return fetch(url, init);
-    };
-    const counted = new Anthropic({ baseURL, apiKey: 'none', timeout: 20_000, fetch: fetching });
-    const tool = { type: 'custom', ...tools[0], run: async () => '4.2', parse: (input) => input };
-    const messages = [];
-    const texts = [];
-    // Three turns, each with a tool: the second request of each has the result alone.
-    for (const content of ['one', 'two', 'three']) {
-      messages.push({ role: 'user', content });
-      const runner = counted.beta.messages.toolRunner({ model: 'recall', max_tokens: 1024, system: 'Be kind.', messages, tools: [tool] });
-      const said = await runner;
-      texts.push(text(said));
-      messages.push({ role: 'assistant', content: said.content });
-    }
-    same(texts, ['s:Be kind. u:one c:get_tide r:4.2', 's:Be kind. u:one a u:two c:get_tide r:4.2', 's:Be kind. u:one a u:two a u:three c:get_tide r:4.2']);
-    same(bodies.map(({ thread }) => thread.type), ['create', 'continue', 'create', 'continue', 'create', 'continue']);
-    same(bodies.map((body) => [body.messages.length, 'tools' in body, 'system' in body]).slice(-2), [[5, true, true], [1, false, false]]);
-  },
   'a wanted form': async () => {
     const schema = { type: 'object', properties: { height: { type: 'number' } }, required: ['height'], additionalProperties: false };
     const format = { type: 'json_schema', schema, parse: JSON.parse };

@@ -227,35 +227,6 @@ def tool_runner():
     same(text(runner.until_done()), "get_tide=4.2 at Brest")
 
 
-def thread():
-    @anthropic.beta_tool
-    def get_tide(port: str) -> str:
-        """The tide."""
-        return "4.2"
-
-    bodies = []
-
-    hooks = {"request": [lambda request: bodies.append(json.loads(request.content))]}
-    http_client = anthropic.DefaultHttpxClient(event_hooks=hooks)
-    counted = anthropic.Anthropic(base_url=URL, api_key="none", timeout=20, http_client=http_client)
-    messages, texts = [], []
-    # Three turns, each with a tool: the second request of each has the result alone.
-    for words in ["one", "two", "three"]:
-        messages.append({"role": "user", "content": words})
-        said = counted.beta.messages.tool_runner(
-            model="recall", max_tokens=1024, system="Be kind.", messages=list(messages), tools=[get_tide]
-        ).until_done()
-        texts.append(text(said))
-        messages.append({"role": "assistant", "content": said.content})
-    same(texts, [
-        "s:Be kind. u:one c:get_tide r:4.2",
-        "s:Be kind. u:one a u:two c:get_tide r:4.2",
-        "s:Be kind. u:one a u:two a u:three c:get_tide r:4.2",
-    ])
-    same([body["thread"]["type"] for body in bodies], ["create", "continue"] * 3)
-    same([(len(body["messages"]), "tools" in body, "system" in body) for body in bodies[-2:]], [(5, True, True), (1, False, False)])
-
-
 def formed():
     same(client.messages.parse(model="formed", output_format=Tide, **BASE).parsed_output, Tide(height=4.2))
 
@@ -274,7 +245,6 @@ CASES = {
     "reasoning and status": reasoning,
     "keep-alive": keep_alive,
     "a tool runner": tool_runner,
-    "a thread of a tool runner": thread,
     "a list of models": listed,
     "a wanted form": formed,
     "an agent that says nothing": lambda: same(text(final("silent")), "There is no answer."),

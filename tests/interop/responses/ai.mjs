@@ -98,33 +98,6 @@ await run({
     same((await whole('tool', { ...running, ...store })).text, 'get_tide=4.2 at Brest');
     await theGuidesSnippet();
   },
-  'conversation by id, at its defaults': async () => {
-    // Three turns, each with a tool: from the first step on it refers to what the server has stored.
-    const bodies = [];
-    const counted = createOpenAI({
-      baseURL,
-      apiKey: 'none',
-      fetch: (url, init) => {
-        bodies.push(JSON.parse(init.body));
-        return fetch(url, init);
-      },
-    });
-    const running = { get_tide: { ...get_tide, execute: ({ port }) => `4.2 at ${port}` } };
-    const messages = [];
-    const texts = [];
-    for (const content of ['one', 'two', 'three']) {
-      messages.push({ role: 'user', content });
-      const result = streamText({ model: counted('recall'), system: 'Be kind.', messages, tools: running, stopWhen: stepCountIs(3) });
-      texts.push(await result.text);
-      messages.push(...(await result.responseMessages));
-    }
-    const turn = (words) => `u:${words} c:get_tide r:4.2 at Brest`;
-    const whole = ['s:Be kind.', turn('one'), 'a', turn('two'), 'a', turn('three')];
-    same(texts, [whole.slice(0, 2), whole.slice(0, 4), whole].map((words) => words.join(' ')));
-    const references = bodies.map(({ input }) => input.filter(({ type }) => type === 'item_reference').length);
-    // Six requests. Each step adds its reasoning, each turn its text.
-    same(references, [0, 1, 2, 3, 4, 5]);
-  },
   'tool not on offer': async () => {
     same(of(await stream('tool'), 'error').length, 1);
   },

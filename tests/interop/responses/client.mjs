@@ -71,37 +71,6 @@ await run({
     const input = [...HELLO, ...output, { type: 'function_call_output', call_id: output.at(-1).call_id, output: '4.2 at Brest' }];
     same((await helper('tool', { tools, input })).output_text, 'get_tide=4.2 at Brest');
   },
-  'conversation by id, at its defaults': async () => {
-    // Three turns, each with a tool.
-    const texts = [];
-    let previous;
-    let requests = 0;
-    const say = async (input) => {
-      requests += 1;
-      const { id } = previous ?? {};
-      previous = await helper('recall', { tools, input, previous_response_id: id });
-      same([previous.store, previous.previous_response_id], [true, id ?? null]);
-    };
-    for (const words of ['one', 'two', 'three']) {
-      await say(words);
-      const [[call_id]] = calls(previous);
-      await say([{ type: 'function_call_output', call_id, output: '4.2' }]);
-      texts.push(previous.output_text);
-    }
-    const turn = (words) => `u:${words} c:get_tide r:4.2`;
-    const all = [turn('one'), 'a', turn('two'), 'a', turn('three')];
-    same([texts, requests], [[all.slice(0, 1), all.slice(0, 3), all].map((words) => words.join(' ')), 6]);
-
-    const stored = await client.responses.retrieve(previous.id);
-    same([stored.id, stored.output_text, stored.status], [previous.id, texts[2], 'completed']);
-    const items = [];
-    for await (const item of client.responses.inputItems.list(previous.id)) items.push(item);
-    same(items.map(({ type, output }) => [type, output]), [['function_call_output', '4.2']]);
-    await client.responses.delete(previous.id);
-    same((await failure(client.responses.retrieve(previous.id))).status, 404);
-    const lost = await failure(whole('recall', { previous_response_id: previous.id }));
-    same([lost.constructor.name, lost.code], ['BadRequestError', 'previous_response_not_found']);
-  },
   'tool not on offer': async () => {
     same((await iterate('tool')).at(-1).type, 'response.failed');
   },

@@ -211,28 +211,6 @@ def leaves():
     raise AssertionError("the agent was not dropped")
 
 
-def by_id():
-    # Three turns, each with a tool.
-    texts, previous = [], None
-    for words in ["one", "two", "three"]:
-        asked = helper("recall", tools=TOOLS, input=words, **({"previous_response_id": previous} if previous else {}))
-        same((asked.store, asked.previous_response_id), (True, previous))
-        result = {"type": "function_call_output", "call_id": calls(asked)[0][0], "output": "4.2"}
-        told = whole("recall", tools=TOOLS, input=[result], previous_response_id=asked.id)
-        texts.append(told.output_text)
-        previous = told.id
-    turn = "u:{} c:get_tide r:4.2".format
-    everything = [turn("one"), "a", turn("two"), "a", turn("three")]
-    same(texts, [" ".join(everything[:turns]) for turns in (1, 3, 5)])
-
-    same(client.responses.retrieve(previous).output_text, texts[2])
-    same([item.output for item in client.responses.input_items.list(previous)], ["4.2"])
-    client.responses.delete(previous)
-    same(failure(client.responses.retrieve, previous).status_code, 404)
-    lost = failure(whole, "recall", previous_response_id=previous)
-    same((type(lost).__name__, lost.code), ("BadRequestError", "previous_response_not_found"))
-
-
 class Tide(pydantic.BaseModel):
     height: float
 
@@ -250,7 +228,6 @@ CASES = {
     "tool call, streamed": tool_streamed,
     "tool call, whole": lambda: same(json.loads(calls(whole("tool", tools=TOOLS))[0][2]), {"port": "Brest"}),
     "tool call, there and back": tool_there_and_back,
-    "conversation by id, at its defaults": by_id,
     "tool not on offer": lambda: same(iterate("tool")[-1].type, "response.failed"),
     "two calls": lambda: same((calls(helper("calls", tools=TOOLS)), calls(whole("calls", tools=TOOLS))), (TWO, TWO)),
     "usage": usage,
