@@ -1,13 +1,17 @@
 """Runs the coding clients against a server, through a proxy that counts their requests."""
 
+import contextlib
 import http.client
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -70,6 +74,8 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.0"
 
     def pass_on(self):
+        if self.headers.get("upgrade", "").lower() == "websocket":
+            return self.pass_on_messages()
         length = int(self.headers.get("content-length", 0))
         body = self.rfile.read(length)
         if self.command == "POST" and self.path == "/mcp":
@@ -96,19 +102,79 @@ class Handler(BaseHTTPRequestHandler):
         except ConnectionError:
             self.server.left += 1
 
+    def pass_on_messages(self):
+        """Passes on what both sides of a WebSocket send, and counts the messages that run an agent."""
+        self.close_connection = True
+        with socket.create_connection(("127.0.0.1", self.server.upstream)) as upstream:
+            # Without compression, so that the messages can be read.
+            headers = {name: value for name, value in self.headers.items() if name.lower() != "sec-websocket-extensions"}
+            headers["Host"] = "localhost"
+            lines = [f"{self.command} {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in headers.items())]
+            upstream.sendall("".join(f"{line}\r\n" for line in [*lines, ""]).encode())
+            self.is_running = False
+            answers = threading.Thread(target=self.pass_on_answers, args=[upstream], daemon=True)
+            answers.start()
+            with contextlib.suppress(ConnectionError, EOFError):
+                while True:
+                    frame, text = read_frame(self.rfile)
+                    message = json.loads(text) if text else {}
+                    if message.get("type") == "response.create" and message.get("generate", True):
+                        self.server.posts += 1
+                        self.is_running = True
+                    upstream.sendall(frame)
+            self.server.left += self.is_running
+            upstream.shutdown(socket.SHUT_RDWR)
+            answers.join()
+
+    def pass_on_answers(self, upstream):
+        last = b""
+        with contextlib.suppress(ConnectionError):
+            while piece := upstream.recv(65536):
+                last = last[-100:] + piece
+                if self.is_running:
+                    self.server.begun.set()
+                    self.is_running = not re.search(rb'"type":"(response\.(completed|incomplete|failed)|error)"', last)
+                self.connection.sendall(piece)
+
     do_GET = do_HEAD = do_POST = do_DELETE = pass_on
 
     def log_message(self, *_):
         pass
 
 
-def codex(base, prompt, model="analyst", key="any"):
+def read_frame(file):
+    """Returns a frame of a client as it is, and the text of its message, if that is whole."""
+
+    def read(length):
+        data = file.read(length)
+        if len(data) < length:
+            raise EOFError
+        return data
+
+    head = read(2)
+    length = head[1] & 127
+    if length > 125:
+        more = read(2 if length == 126 else 8)
+        head, length = head + more, int.from_bytes(more, "big")
+    mask, payload = read(4), read(length)
+    is_text = head[0] == 0x81
+    text = bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload)) if is_text else None
+    return head + mask + payload, text
+
+
+def codex(base, prompt, model="analyst", key="any", is_custom=True, resume=()):
     provider = f'{{name="lab",base_url="{base}/v1",wire_api="responses",env_key="LAB_KEY"}}'
+    custom = ["-c", "model_provider=lab", "-c", f"model_providers.lab={provider}"]
+    # With the provider that is built in it opens a WebSocket.
+    builtin = ["-c", f'openai_base_url="{base}/v1"']
     return (
         ["node_modules/.bin/codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
-        + ["-m", model, "-c", "model_provider=lab", "-c", f"model_providers.lab={provider}", prompt],
-        {"LAB_KEY": key},
+        + ["-m", model, *(custom if is_custom else builtin), *resume, prompt],
+        {"LAB_KEY": key, "CODEX_API_KEY": key},
     )
+
+
+codex_builtin = partial(codex, is_custom=False)
 
 
 def copilot(dialect):
@@ -142,6 +208,7 @@ def claude(base, prompt, model="analyst", key="any"):
 
 CLIENTS = {
     "Codex": (codex, 'call exec_command {"cmd":"echo tide-$((40+2))"}'),
+    "Codex, built-in provider": (codex_builtin, 'call exec_command {"cmd":"echo tide-$((40+2))"}'),
     "Copilot, chat completions": (copilot("completions"), 'call bash {"command":"echo tide-$((40+2))","description":"x"}'),
     "Copilot, Responses": (copilot("responses"), 'call bash {"command":"echo tide-$((40+2))","description":"x"}'),
     "Copilot, Messages": (copilot("anthropic"), 'call bash {"command":"echo tide-$((40+2))","description":"x"}'),
@@ -149,13 +216,17 @@ CLIENTS = {
 }
 
 
-def run(client, port, prompt, interrupt=False, patience=PATIENCE, tools=False):
+def new_home():
+    return tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+
+
+def run(client, port, prompt, interrupt=False, patience=PATIENCE, tools=False, home=None):
     """Returns what a client shows, how many requests it makes, how many answers it leaves, and with `tools` how many messages
     of MCP it posts.
 
-    `client` returns its command, its environment, and optionally files for its home."""
+    `client` returns its command, its environment, and optionally files for its home, which is a new one by default."""
     proxy = Proxy(port)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+    with contextlib.nullcontext(home) if home else new_home() as home:
         command, env, *files = client(f"http://127.0.0.1:{proxy.server_port}", prompt)
         for name, text in dict(*files).items():
             (Path(home) / name).write_text(text)
@@ -176,6 +247,24 @@ def run(client, port, prompt, interrupt=False, patience=PATIENCE, tools=False):
     proxy.shutdown()
     found = (shown, proxy.posts - proxy.titles, proxy.left)
     return (*found, proxy.messages) if tools else found
+
+
+def resumed(client, port):
+    """Has a conversation of three turns, each of a process of its own, with a tool in the second; returns what is wrong.
+
+    The agent tells how many messages it knows of."""
+    shown, requests = [], []
+    with new_home() as home:
+        for prompt in ("Zebra.", CLIENTS["Codex"][1], "Zebra."):
+            # `--last` is the last conversation of this folder.
+            resume = ("resume", "--last") if shown else ()
+            text, made, _ = run(partial(client, resume=resume), port, prompt, home=home)
+            shown.append(text)
+            requests.append(made)
+    known = [int(found[1]) if (found := re.search(r"There are (\d+) messages", text)) else None for text in shown]
+    if requests == [1, 2, 1] and "tide-42" in shown[1] and None not in known[::2] and known[2] == known[0] + 4:
+        return None
+    return f"{requests} requests, {known} messages, {shown[-1][-300:]!r}"
 
 
 def main():
@@ -204,6 +293,11 @@ def main():
                 cells.append(f"NO: {made} requests, {left} left, {end!r}")
                 failed += 1
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    print("\n| a conversation that is resumed twice | |\n|---|---|")
+    for name, client in {"Codex": codex, "Codex, built-in provider": codex_builtin}.items():
+        fault = resumed(client, answers.port)
+        passed, failed = (passed, failed + 1) if fault else (passed + 1, failed)
+        print(f"| {name} | {'NO: ' + fault if fault else 'yes'} |", flush=True)
     for server in (answers, fails, *gateways.values()):
         server.process.terminate()
     print(f"\n{passed} passed, {failed} failed")
