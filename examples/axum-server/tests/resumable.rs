@@ -222,19 +222,19 @@ mod redis {
         fs::remove_file(&file).unwrap();
     }
 
-    /// The first server is killed after the first turn.
+    /// The first server is killed (SIGKILL) after the first turn.
     #[test]
     fn a_conversation_goes_on_at_another_server() {
         let redis = Redis::start().unwrap();
         let url = redis.url();
         let start = || Program::start(&mut command(&["--redis", &url])).unwrap();
         let (one, other) = (start(), start());
-        let first = r#"{"model":"counter","input":"one two three"}"#;
+        let first = r#"{"model":"analyst","input":"Yak."}"#;
         let (status, first) = respond(one.address, ALI, "POST", "", first);
         assert_eq!(status, 200, "{first}");
         drop(one);
         let second = format!(
-            r#"{{"model":"counter","input":"four","previous_response_id":"{}"}}"#,
+            r#"{{"model":"analyst","input":"Zebra.","previous_response_id":"{}"}}"#,
             id_of(&first)
         );
         let (status, refused) = respond(other.address, DOROTHY, "POST", "", &second);
@@ -242,7 +242,12 @@ mod redis {
         assert!(refused.contains("previous_response_not_found"), "{refused}");
         let (status, second) = respond(other.address, ALI, "POST", "", &second);
         assert_eq!(status, 200, "{second}");
-        for (response, text) in [(&first, "one two three"), (&second, "four")] {
+        // The analyst tells what it knows of.
+        assert!(
+            second.contains("There are 2 messages before it."),
+            "{second}"
+        );
+        for (response, text) in [(&first, "Yak."), (&second, "Zebra.")] {
             let items = format!("/{}/input_items", id_of(response));
             let (status, items) = respond(other.address, ALI, "GET", &items, "");
             assert_eq!(status, 200, "{items}");
