@@ -1,7 +1,7 @@
 // A page that stores its messages in the browser, and resumes the answer when it is loaded: page.jsx?CHAT&STORES,
 // where STORES is `whole` to store an answer at its end, or `parts` to store it while it is written.
-import { useChat } from '@ai-sdk/react';
-import { useEffect } from 'react';
+import { Chat, useChat } from '@ai-sdk/react';
+import { useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
 const [id, stores] = location.search.slice(1).split('&');
@@ -9,8 +9,10 @@ const [id, stores] = location.search.slice(1).split('&');
 function Page() {
   const stored = JSON.parse(localStorage.getItem(id) ?? '[]');
   // As the guide has it.
-  const onError = (error) => { if (error instanceof TypeError) setTimeout(() => resumeStream(), 500); };
-  const { messages, status, error, sendMessage, stop, resumeStream } = useChat({ id, messages: stored, resume: true, onError });
+  const onError = (error) => { if (error instanceof TypeError) setTimeout(() => setChat(({ messages }) => open(messages)), 500); };
+  const open = (messages) => new Chat({ id, messages, onError });
+  const [chat, setChat] = useState(() => open(stored));
+  const { messages, status, error, sendMessage, stop } = useChat({ chat, resume: true });
   useEffect(() => {
     if (stores === 'parts' || status !== 'streaming') localStorage.setItem(id, JSON.stringify(messages));
   }, [messages, status]);
