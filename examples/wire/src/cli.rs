@@ -19,7 +19,7 @@ use crate::{decode, keys, request, serve, sign, sse};
     version,
     after_help = "Exit status: 0 no fault was found, 1 a fault was found, 2 the input or the agent could not \
                   be read.\nOnly terminals get colours; NO_COLOR turns them off.\n\
-                  HTTP_PROXY and HTTPS_PROXY are ignored: requests go directly to the agent."
+                  HTTP_PROXY and HTTPS_PROXY are ignored, but by `wire serve`: requests go directly to the agent."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -7,11 +7,13 @@ mod routes;
 mod settings;
 
 use std::convert::Infallible;
+use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use copilot_wire::{Body, Router};
 use copilot_wire_kit::Node;
-use http::{Request, Response};
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Request, Response};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use tokio::net::TcpListener;
@@ -44,10 +46,10 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
         let (metrics, replies) = (Arc::clone(&metrics), replies.clone());
         async move {
             Ok::<_, Infallible>(match request.uri().path() {
-                "/health" => Response::new(Body::full("OK\n")),
+                "/health" => plain("OK\n".to_owned()),
                 "/metrics" => {
                     let store = hyper_server::store(&replies.health());
-                    Response::new(Body::full(format!("{metrics}{store}")))
+                    plain(format!("{metrics}{store}"))
                 }
                 _ => hyper_server::answer(&router, request).await,
             })
@@ -55,22 +57,34 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     });
     tokio::select! {
         served = hyper_server::serve_app(listener, app, server.base.clone(), stop) => served?,
-        () = reload(options, &server, &router, hangups, screen.is_json()) => {}
+        () = reload(options, &server, (address, &router), hangups, screen.is_json()) => {}
     }
     Ok(Verdict::Clean)
+}
+
+/// Returns a text, in the form of Prometheus.
+fn plain(text: String) -> Response<Body> {
+    let mut response = Response::new(Body::full(text));
+    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
 }
 
 /// Reads the settings again at each signal. Turns that run go on with those that they began with.
 async fn reload(
     options: &Options,
     server: &Server,
-    router: &RwLock<Router>,
+    (address, router): (SocketAddr, &RwLock<Router>),
     mut hangups: Hangups,
     json: bool,
 ) {
     loop {
         hangups.next().await;
         let next = match options.plan().await {
+            // Whether keys are needed depends on it.
+            Ok(plan) if plan.server.listen() != address => Err(format!(
+                "the server listens on {address} until it is started again"
+            )),
             Ok(plan) => server.router(&plan).map_err(|error| error.to_string()),
             Err(failure) => Err(failure.to_string()),
         };

@@ -145,7 +145,10 @@ fn the_server_gets_its_own_key_the_trace_and_the_instructions() {
     assert!(!line.contains("wrong"), "{line}");
     // Without a key: what watches the server. The page has none to send.
     assert_eq!(gateway.get("/health").1, "OK\n");
-    let (_, metrics) = gateway.get("/metrics");
+    let (head, metrics) = gateway.get("/metrics");
+    // Without it Prometheus reads nothing.
+    let kind = head.header("content-type").unwrap();
+    assert!(kind.starts_with("text/plain; version=0.0.4"), "{kind}");
     let counted = r#"agent_turns_total{protocol="openai",path="/v1/chat/completions",outcome="answered",model="m"} 1"#;
     assert!(
         metrics.contains(counted) && metrics.contains("reply_store_up 1"),

@@ -59,8 +59,14 @@ fn settings_that_are_wrong_name_their_place() {
         assert_eq!(seen.status, 2, "{}{}", seen.out, seen.err);
         assert!(seen.err.contains(error), "{error}: {}", seen.err);
     }
-    let seen = run(&["serve", "--config", file, "--model", "m"], "");
-    assert!(seen.err.contains("cannot be used with"), "{}", seen.err);
+    for more in [
+        ["--model", "m"],
+        ["--listen", "127.0.0.1:0"],
+        ["--dialect", "chat"],
+    ] {
+        let seen = run(&[&["serve", "--config", file], &more[..]].concat(), "");
+        assert!(seen.err.contains("cannot be used with"), "{}", seen.err);
+    }
     let seen = run(&["serve"], "");
     assert!(seen.err.contains("--upstream <URL>"), "{}", seen.err);
 }
@@ -114,6 +120,12 @@ fn a_file_is_read_again_and_a_bad_one_changes_nothing() {
         (json!("refused"), json!("answered"))
     );
 
+    // Where it listens decides whether keys are needed.
+    let opened = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, opened.replace("127.0.0.1:0", "127.0.0.2:0")).unwrap();
+    gateway.signal("HUP");
+    let note = log()["note"].as_str().unwrap().to_owned();
+    assert!(note.contains("listens on 127.0.0.1:0 until"), "{note}");
     std::fs::write(&file, "models = 1").unwrap();
     gateway.signal("HUP");
     let note = log()["note"].as_str().unwrap().to_owned();
