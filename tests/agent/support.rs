@@ -71,7 +71,7 @@ where
 /// The text of an answer without a stream.
 pub(crate) fn content(document: &str) -> String {
     let document: serde_json::Value = serde_json::from_str(document).unwrap();
-    let content = &document["choices"][0]["message"]["content"];
+    let content = document.pointer("/choices/0/message/content").unwrap();
     content.as_str().unwrap().to_owned()
 }
 
