@@ -336,3 +336,21 @@ fn a_connection_without_an_accepted_request_is_closed() {
         }
     });
 }
+
+/// A client that answers the end at once may be faster than the server.
+#[test]
+fn a_message_behind_the_end_is_not_refused() {
+    let (router, _) = router();
+    let mut client = Client::chats(&router);
+    client.send(&send("1", "a", "hi"));
+    loop {
+        let Some(Message::Text(message)) = client.next() else {
+            panic!("no end");
+        };
+        if message.starts_with(br#"{"type":"end""#) {
+            break;
+        }
+    }
+    // The socket is not polled in between.
+    assert_eq!(text(&client.ask(&send("1", "a", "again"))), "[user:again]");
+}

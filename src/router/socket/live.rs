@@ -75,6 +75,11 @@ impl Live {
         matches!(self.state, State::Waiting(_))
     }
 
+    /// Returns `true` if all of the answer was handed out.
+    pub(super) fn is_over(&self) -> bool {
+        matches!(self.state, State::Ended)
+    }
+
     /// Returns `true` if a client names it so. It does not see the exchanges that nobody reads.
     pub(super) fn is_named(&self, id: &str) -> bool {
         !self.silent && *self.exchange.id == *id

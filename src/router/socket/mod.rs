@@ -251,7 +251,8 @@ impl Inner {
         // Answers to two exchanges with one id could not be told apart.
         let has_id = |live: &Live| !ask.id.is_empty() && live.exchange.id == ask.id;
         let has_lane = |live: &Live| !ask.waits && live.exchange.lane == ask.lane;
-        let mut live = self.live.iter().filter(|live| !live.silent);
+        // One whose last message was handed out is over for its client.
+        let mut live = self.live.iter().filter(|it| !it.silent && !it.is_over());
         let is_busy = live.any(|live| has_id(live) || has_lane(live));
         let bytes: usize = self.live.iter().map(Live::waiting_bytes).sum();
         let refusal = if is_busy {
