@@ -70,7 +70,10 @@ impl Staging {
     pub(super) fn limit_tokens(&mut self) {
         // One more than the room, as the length is compared with `<`.
         let room = (self.out.capacity() + 1).saturating_sub(SPARE);
-        self.token_limit = room.min(HIGH_WATER);
+        self.token_limit = match self.frame {
+            Some(_) => room.min(HIGH_WATER),
+            None => 0,
+        };
     }
 
     /// Borrows the thread's spare buffer if it has none of its own.
