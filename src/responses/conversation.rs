@@ -65,10 +65,11 @@ impl Conversation for ResponsesRequest {
     }
 
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
-        self.offered().map(|(name, function)| {
-            let description = function.description.as_deref().unwrap_or_default();
-            let mut tool = Tool::new(name, description);
-            tool.parameters.clone_from(&function.parameters);
+        self.offered().map(|function| {
+            let of = &*function.tool;
+            let description = of.description.clone().unwrap_or_default();
+            let mut tool = Tool::new(function.full_name().into_owned(), description);
+            tool.parameters.clone_from(&of.parameters);
             tool
         })
     }
@@ -116,8 +117,8 @@ fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
         let message = text.map(|text| HistoryItem::Message(Message::new(role, text)));
         (message, &item.content)
     } else if item.is_call() {
-        let name = item.name.as_deref().unwrap_or_default();
-        let mut call = Call::new(name, item.arguments.as_deref().unwrap_or_default());
+        let arguments = item.arguments.as_deref().unwrap_or_default();
+        let mut call = Call::new(item.full_name(), arguments);
         call.id = item.call_id.as_deref().map(Cow::Borrowed);
         (Some(HistoryItem::Call(call)), &Content::Null)
     } else if item.kind == "function_call_output" {

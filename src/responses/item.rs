@@ -1,5 +1,8 @@
 //! Items of a conversation, in requests and responses.
 
+use std::borrow::Cow;
+
+use super::tool::full_name;
 use super::{Content, ContentPart};
 use crate::json::{Json, JsonError, List, Members, Wire};
 use crate::protocol;
@@ -27,6 +30,8 @@ pub struct Item {
     pub call_id: Option<String>,
     /// The name of the called function.
     pub name: Option<String>,
+    /// The namespace of the called function: Codex has the tools of a server of MCP in one.
+    pub namespace: Option<String>,
     /// The arguments of a call as JSON text, as written by the model: not always valid.
     #[wire(content)]
     pub arguments: Option<String>,
@@ -95,6 +100,14 @@ impl Item {
         self.kind == "function_call"
     }
 
+    /// Returns the name by which agents know the called function.
+    pub(super) fn full_name(&self) -> Cow<'_, str> {
+        full_name(
+            self.namespace.as_deref(),
+            self.name.as_deref().unwrap_or_default(),
+        )
+    }
+
     /// Returns the encrypted content of reasoning, by which its server reads it again.
     pub(super) fn encrypted_content(&self) -> Option<&Json> {
         let content = self.unknown.get("encrypted_content");
@@ -138,7 +151,7 @@ impl TryFrom<&Item> for protocol::ToolCall {
     /// Converts a call to that of the shared vocabulary, for a reply of any protocol.
     fn try_from(item: &Item) -> Result<Self, JsonError> {
         Ok(Self {
-            name: item.name.clone().unwrap_or_default(),
+            name: item.full_name().into_owned(),
             arguments: item.json()?,
             id: item.call_id.clone().filter(|id| !id.is_empty()),
         })

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 
+use super::tool::Function;
 use super::{Item, Tool};
 use crate::json::{Json, Kind, List, Members, Wire, WriteError};
 use crate::protocol::{self, ContentPart, Refusal};
@@ -156,11 +157,11 @@ impl ResponsesRequest {
     }
 
     /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.
-    pub(super) fn offered(&self) -> impl Iterator<Item = (&str, &Tool)> + Send {
+    pub(super) fn offered(&self) -> impl Iterator<Item = Function<'_>> + Send {
         let choice = self.tool_choice.as_ref();
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
         let tools = self.tools.iter().filter(move |_| !none);
-        tools.filter_map(|tool| Some((tool.callable()?, tool)))
+        tools.flat_map(Tool::functions)
     }
 }
 

@@ -6,7 +6,7 @@
 mod items;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::mem;
 
 use super::block::{Block, BlockKind};
@@ -43,8 +43,8 @@ pub struct Session {
     required: Cow<'static, str>,
     /// `true` if the response is stored.
     is_stored: bool,
-    /// The names of the functions that the request offered.
-    tools: HashSet<String>,
+    /// The functions that the request offered, by the names that agents know: their own names, and their namespaces.
+    tools: HashMap<String, (String, Option<String>)>,
     /// `true` if events are written; otherwise one document is, at the end.
     streams: bool,
     /// The sequence number of the next event.
@@ -108,7 +108,10 @@ impl Session {
             status: "in_progress".into(),
             ..Response::default()
         };
-        let tools = request.offered().map(|(name, _)| name.to_owned());
+        let tools = request.offered().map(|function| {
+            let name = function.full_name().into_owned();
+            (name, (function.name, function.namespace))
+        });
         Self {
             env: env.clone(),
             response: Box::new(response),

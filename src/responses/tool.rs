@@ -1,5 +1,7 @@
 //! Tools of a request.
 
+use std::borrow::Cow;
+
 use crate::json::{Json, Members, Wire};
 
 /// A tool that a request offers.
@@ -37,8 +39,56 @@ impl Tool {
     }
 
     /// Returns the name of the tool if it is a function that can be called.
-    pub(super) fn callable(&self) -> Option<&str> {
+    fn callable(&self) -> Option<&str> {
         let name = self.name.as_deref().filter(|name| !name.is_empty());
         name.filter(|_| self.kind == "function")
+    }
+
+    /// Returns the functions that can be called: the tool itself, or those in a namespace, each with its name there and
+    /// the namespace.
+    pub(super) fn functions(&self) -> Vec<Function<'_>> {
+        if self.kind != "namespace" {
+            let name = self.callable().map(str::to_owned);
+            let function = name.map(|name| Function {
+                name,
+                namespace: None,
+                tool: Cow::Borrowed(self),
+            });
+            return function.into_iter().collect();
+        }
+        let tools = self.unknown.get("tools").into_iter();
+        let tools = tools.flat_map(Json::elements);
+        let functions = tools.filter_map(|tool| {
+            let tool = Self::from_raw(&tool)?;
+            Some(Function {
+                name: tool.callable()?.to_owned(),
+                namespace: self.name.clone(),
+                tool: Cow::Owned(tool),
+            })
+        });
+        functions.collect()
+    }
+}
+
+/// A function that a request offers.
+pub(super) struct Function<'a> {
+    /// The name of the function, in its namespace if it is in one.
+    pub(super) name: String,
+    pub(super) namespace: Option<String>,
+    pub(super) tool: Cow<'a, Tool>,
+}
+
+impl Function<'_> {
+    /// Returns the name by which agents know the function.
+    pub(super) fn full_name(&self) -> Cow<'_, str> {
+        full_name(self.namespace.as_deref(), &self.name)
+    }
+}
+
+/// Returns the name by which agents know a function: that of the namespace before it, as other clients write it.
+pub(super) fn full_name<'a>(namespace: Option<&str>, name: &'a str) -> Cow<'a, str> {
+    match namespace.filter(|namespace| !namespace.is_empty()) {
+        Some(namespace) => format!("{}__{name}", namespace.trim_end_matches('_')).into(),
+        None => name.into(),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use copilot_wire::protocol::{AgentError, Env, Environment, Ticks};
+use copilot_wire::protocol::{AgentError, Env, Environment, Ticks, ToolCall};
 use copilot_wire::responses::{Model, Response, Responses};
 use copilot_wire::router::MountError;
 use copilot_wire::{Router, agent_fn};
@@ -357,4 +357,56 @@ fn the_conversation_has_a_stable_id() {
         let body = format!(r#"{{"stream":true,"input":"hi"{members}}}"#);
         check(&post(&router, &body).1, End::Completed);
     }
+}
+
+/// Codex has the tools of a server of MCP in a namespace, and refuses a call without it.
+#[test]
+fn a_function_in_a_namespace_is_offered_called_and_remembered() {
+    let agent = agent_fn(
+        |request: copilot_wire::Request<Responses>, reply: copilot_wire::Reply<Responses>| async move {
+            use copilot_wire::protocol::Conversation as _;
+            let tools: Vec<_> = request.tools().map(|tool| tool.name.into_owned()).collect();
+            assert_eq!(tools, ["plain", "mcp__analyst__ask"]);
+            let tool = request.tools().nth(1).unwrap();
+            assert_eq!(tool.description, "Asks.");
+            let call = match request.results().next() {
+                Some(result) => {
+                    return Ok(reply
+                        .text(&*format!("{} of {}", result.content, result.name))
+                        .await?);
+                }
+                None => ToolCall::new(&*tool.name, &json!({"question": "tide"}))?,
+            };
+            Ok(reply.call(call)?)
+        },
+    );
+    let router = Router::new().mount(Model::new("m"), agent).unwrap();
+    let mut request = json!({
+        "model": "m",
+        "input": [{"role": "user", "content": "hi"}],
+        "tools": [
+            {"type": "function", "name": "plain"},
+            {"type": "namespace", "name": "mcp__analyst", "description": "A server", "tools": [
+                {"type": "function", "name": "ask", "description": "Asks.", "parameters": {"type": "object"}},
+                {"type": "web_search"},
+            ]},
+        ],
+    });
+    let (_, first) = post(&router, &request.to_string());
+    let first: Value = serde_json::from_str(&first).unwrap();
+    let call = first["output"][0].clone();
+    assert_eq!(
+        (&call["name"], &call["namespace"]),
+        (&json!("ask"), &json!("mcp__analyst"))
+    );
+    let output =
+        json!({"type": "function_call_output", "call_id": call["call_id"], "output": "high"});
+    request["input"]
+        .as_array_mut()
+        .unwrap()
+        .extend([call, output]);
+    let (_, second) = post(&router, &request.to_string());
+    let second: Value = serde_json::from_str(&second).unwrap();
+    let text = &second["output"][0]["content"][0]["text"];
+    assert_eq!(*text, "high of mcp__analyst__ask");
 }

@@ -10,16 +10,19 @@ impl Session {
     /// Writes calls of the client's tools.
     pub(super) fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
         let items = calls.iter().map(|call| {
-            if !self.tools.contains(&call.name) {
+            let Some((name, namespace)) = self.tools.get(&call.name) else {
                 return Err(SendError::Unsupported(
                     "a tool that the request did not offer",
                 ));
-            }
+            };
             if call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));
             }
             let id = call.id.as_deref().unwrap_or_default();
-            Ok(Item::call(id, call.name.as_str(), call.arguments.text()))
+            Ok(Item {
+                namespace: namespace.clone(),
+                ..Item::call(id, name.as_str(), call.arguments.text())
+            })
         });
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
         self.end_with(&items, out)

@@ -42,8 +42,9 @@ def main():
     # The client, the server, the prompt, what is shown, the requests of the model, and the messages of MCP.
     cases = {
         "Claude Code": (claude, claude_flags, analyst, f"call mcp__analyst__ask {QUESTION}", "Cancellation", 2, 4),
-        # Its tools of MCP are in a namespace, which an agent for all front ends does not see.
-        "Codex": (partial(codex, model="asks"), codex_flags, interop, "hello", "tide-42", 2, 4),
+        # It has the tools of MCP in a namespace. The second one calls with that itself.
+        "Codex": (codex, codex_flags, analyst, f"call mcp__analyst__ask {QUESTION}", "Cancellation", 2, 4),
+        "Codex, a native agent": (partial(codex, model="asks"), codex_flags, interop, "hello", "tide-42", 2, 4),
     }
     for dialect in ("completions", "responses", "anthropic"):
         prompt = f"call analyst-ask {QUESTION}"

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use copilot_wire::json::Json;
 use copilot_wire::protocol::{AgentError, Conversation as _, Usage};
 use copilot_wire::responses::{Ending, Item, Model, Relay, Responses};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
@@ -128,8 +127,7 @@ impl Agent<Responses> for Native {
                 let results: Vec<String> = results.collect();
                 if results.is_empty() {
                     let mut call = Item::call("call_A", "words", r#"{"question":"tide-42"}"#);
-                    let namespace = Json::encode("mcp__analyst")?;
-                    call.unknown.set("namespace", namespace);
+                    call.namespace = Some("mcp__analyst".to_owned());
                     reply.end(Ending::Calls(vec![call]))?;
                     return Ok(());
                 }
