@@ -94,7 +94,9 @@ fn only_functions_are_tools() {
             {"type":"mcp","server_label":"s"},{"type":"function"},{"type":"function","name":""},7]}"#,
     );
     let tools: Vec<_> = request.tools().collect();
-    assert_eq!(tools.len(), 1);
+    assert_eq!(tools.len(), 2);
+    // With the name of its namespace.
+    assert_eq!(tools[1].name, "n__inner");
     assert_eq!((&*tools[0].name, &*tools[0].description), ("f", "d"));
     assert_eq!(
         tools[0].parameters.as_ref().unwrap().text(),
@@ -105,8 +107,8 @@ fn only_functions_are_tools() {
 #[test]
 fn recorded_clients_are_answered() {
     for (name, tools, prompt) in [
-        ("codex-01.json", 7, Some("say hi with a shell")),
-        ("codex-02.json", 7, Some("say hi with a shell")),
+        ("codex-01.json", 12, Some("say hi with a shell")),
+        ("codex-02.json", 12, Some("say hi with a shell")),
         ("copilot-01.json", 17, None),
     ] {
         let body = fixture(name);

@@ -82,6 +82,7 @@ pub enum Message {
 ///
 /// ```
 /// use copilot_wire::router::socket::{Message, Socket};
+/// use futures::future::{Either, select};
 /// use futures::{Sink, SinkExt, Stream, StreamExt};
 ///
 /// async fn run<W, E>(mut socket: Socket, mut web_socket: W) -> Result<(), E>
@@ -89,21 +90,17 @@ pub enum Message {
 ///     W: Stream<Item = Result<Message, E>> + Sink<Message, Error = E> + Unpin,
 /// {
 ///     loop {
-///         futures::select_biased! {
-///             message = web_socket.next() => match message {
-///                 Some(message) => socket.receive(message?),
-///                 None => return Ok(()),
-///             },
-///             message = socket.next() => match message {
-///                 Some(message) => {
+///         // Messages of the client first: an agent that is always ready must not keep it from stopping the turn.
+///         match select(web_socket.next(), socket.next()).await {
+///             Either::Left((Some(message), _)) => socket.receive(message?),
+///             Either::Right((Some(message), _)) => {
+///                 web_socket.feed(message).await?;
+///                 while let Some(message) = socket.waiting() {
 ///                     web_socket.feed(message).await?;
-///                     while let Some(message) = socket.waiting() {
-///                         web_socket.feed(message).await?;
-///                     }
-///                     web_socket.flush().await?;
 ///                 }
-///                 None => return Ok(()),
-///             },
+///                 web_socket.flush().await?;
+///             }
+///             _ => return Ok(()),
 ///         }
 ///     }
 /// }
