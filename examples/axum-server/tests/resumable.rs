@@ -156,12 +156,18 @@ fn sqlite_needs_the_feature() {
     assert!(told.contains("feature `sqlite`"), "{told}");
 }
 
+/// The responses of two agents.
+#[cfg(feature = "redis")]
+const ANALYST: &str = "analyst/v1/responses";
+#[cfg(feature = "sqlite")]
+const COUNTER: &str = "counter/v1/responses";
+
 #[cfg(any(feature = "redis", feature = "sqlite"))]
 /// Sends a request of the Responses API, and returns the status and the body of the answer.
 fn respond(server: SocketAddr, key: &str, method: &str, path: &str, body: &str) -> (u16, String) {
     let mut client = Client::connect(server).unwrap();
     let headers = ["content-type: application/json", "connection: close", key];
-    let path = format!("/agents/counter/v1/responses{path}");
+    let path = format!("/agents/{path}");
     client
         .request(method, &path, &headers, body.as_bytes())
         .unwrap();
@@ -184,7 +190,7 @@ mod redis {
 
     use server_tests::{Program, Redis};
 
-    use super::{ALI, DOROTHY, begin, check, command, id_of, refusal, respond};
+    use super::{ALI, ANALYST, DOROTHY, begin, check, command, id_of, refusal, respond};
 
     #[test]
     fn several_servers_share_their_replies() {
@@ -230,17 +236,17 @@ mod redis {
         let start = || Program::start(&mut command(&["--redis", &url])).unwrap();
         let (one, other) = (start(), start());
         let first = r#"{"model":"analyst","input":"Yak."}"#;
-        let (status, first) = respond(one.address, ALI, "POST", "", first);
+        let (status, first) = respond(one.address, ALI, "POST", ANALYST, first);
         assert_eq!(status, 200, "{first}");
         drop(one);
         let second = format!(
             r#"{{"model":"analyst","input":"Zebra.","previous_response_id":"{}"}}"#,
             id_of(&first)
         );
-        let (status, refused) = respond(other.address, DOROTHY, "POST", "", &second);
+        let (status, refused) = respond(other.address, DOROTHY, "POST", ANALYST, &second);
         assert_eq!(status, 400, "{refused}");
         assert!(refused.contains("previous_response_not_found"), "{refused}");
-        let (status, second) = respond(other.address, ALI, "POST", "", &second);
+        let (status, second) = respond(other.address, ALI, "POST", ANALYST, &second);
         assert_eq!(status, 200, "{second}");
         // The analyst tells what it knows of.
         assert!(
@@ -248,7 +254,7 @@ mod redis {
             "{second}"
         );
         for (response, text) in [(&first, "Yak."), (&second, "Zebra.")] {
-            let items = format!("/{}/input_items", id_of(response));
+            let items = format!("{ANALYST}/{}/input_items", id_of(response));
             let (status, items) = respond(other.address, ALI, "GET", &items, "");
             assert_eq!(status, 200, "{items}");
             assert!(items.contains(text), "{items}");
@@ -272,7 +278,9 @@ mod sqlite {
 
     use server_tests::Program;
 
-    use super::{ALI, DOROTHY, ask, begin, chat, check, command, id_of, refusal, respond, send};
+    use super::{
+        ALI, COUNTER, DOROTHY, ask, begin, chat, check, command, id_of, refusal, respond, send,
+    };
 
     /// A file of a test's own.
     struct Store(String);
@@ -350,11 +358,11 @@ mod sqlite {
         for turn in ["one", "two", "three"] {
             let server = store.start();
             if !ids.is_empty() {
-                let (status, refused) = respond(server.address, DOROTHY, "POST", "", &last);
+                let (status, refused) = respond(server.address, DOROTHY, "POST", COUNTER, &last);
                 assert_eq!(status, 400, "{refused}");
                 assert!(refused.contains("previous_response_not_found"), "{refused}");
             }
-            let (status, response) = respond(server.address, ALI, "POST", "", &last);
+            let (status, response) = respond(server.address, ALI, "POST", COUNTER, &last);
             assert_eq!(status, 200, "{response}");
             let id = id_of(&response).to_owned();
             last = format!(
@@ -364,19 +372,32 @@ mod sqlite {
         }
         let server = store.start();
         for (id, turn) in ids.iter().zip(["zero", "one", "two"]) {
-            let (status, response) = respond(server.address, ALI, "GET", &format!("/{id}"), "");
+            let (status, response) =
+                respond(server.address, ALI, "GET", &format!("{COUNTER}/{id}"), "");
             assert_eq!(status, 200, "{response}");
             assert!(response.contains("2 words."), "{response}");
-            let items = format!("/{id}/input_items");
+            let items = format!("{COUNTER}/{id}/input_items");
             let (status, items) = respond(server.address, ALI, "GET", &items, "");
             assert_eq!(status, 200, "{items}");
             assert!(items.contains(turn), "{items}");
         }
-        let (status, _) = respond(server.address, ALI, "DELETE", &format!("/{}", ids[2]), "");
+        let (status, _) = respond(
+            server.address,
+            ALI,
+            "DELETE",
+            &format!("{COUNTER}/{}", ids[2]),
+            "",
+        );
         assert_eq!(status, 200);
         drop(server);
         let server = store.start();
-        let (status, _) = respond(server.address, ALI, "GET", &format!("/{}", ids[2]), "");
+        let (status, _) = respond(
+            server.address,
+            ALI,
+            "GET",
+            &format!("{COUNTER}/{}", ids[2]),
+            "",
+        );
         assert_eq!(status, 404);
     }
 
@@ -396,10 +417,10 @@ mod sqlite {
         let mut continued = 0;
         for turn in 0..20 {
             let body = format!(r#"{{"model":"counter","input":"{words}"}}"#);
-            let (status, response) = respond(server.address, ALI, "POST", "", &body);
+            let (status, response) = respond(server.address, ALI, "POST", COUNTER, &body);
             assert_eq!(status, 200, "turn {turn}: {response}");
             assert!(response.contains("2000 words."), "{response}");
-            let path = format!("/{}", id_of(&response));
+            let path = format!("{COUNTER}/{}", id_of(&response));
             continued += usize::from(respond(server.address, ALI, "GET", &path, "").0 == 200);
             let answer = begin(server.address, &format!("c{turn}"));
             assert!(answer.contains(r#""type":"start""#), "{answer}");
@@ -417,11 +438,11 @@ mod sqlite {
         let store = Store::new("before");
         let mut one = store.start();
         let first = r#"{"model":"counter","input":"one"}"#;
-        let (_, first) = respond(one.address, ALI, "POST", "", first);
+        let (_, first) = respond(one.address, ALI, "POST", COUNTER, first);
         one.signal("TERM").unwrap();
         let other = store.start();
         assert!(one.wait().unwrap().success());
-        let path = format!("/{}", id_of(&first));
+        let path = format!("{COUNTER}/{}", id_of(&first));
         assert_eq!(respond(other.address, ALI, "GET", &path, "").0, 200);
         let told = refusal(&["--sqlite", &store.file()]);
         assert!(told.contains("database is locked"), "{told}");
