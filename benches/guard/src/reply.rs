@@ -125,7 +125,7 @@ fn large<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
     })
 }
 
-/// What a model writes, in tokens and in pieces of 1 KiB.
+/// The text that models write, in tokens and in pieces of 1 KiB.
 fn samples<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
     Sample::ALL.iter().flat_map(move |(kind, sample)| {
         let tokens = format!("sample-{}-{kind}", P::NAME);

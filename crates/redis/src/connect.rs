@@ -25,7 +25,7 @@ pub struct Connect<S> {
     store: PhantomData<fn() -> S>,
 }
 
-/// What stores share.
+/// The parts that both stores share.
 pub(crate) struct Redis {
     pub(crate) connection: Connection,
     pub(crate) names: Names,

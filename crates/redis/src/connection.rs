@@ -367,7 +367,7 @@ fn send_blocking(to: &ConnectionInfo, command: &Cmd) -> Result<(), RedisError> {
     command.exec(&mut connection)
 }
 
-/// What a server is.
+/// The role of a server.
 enum Mode {
     One,
     Cluster,

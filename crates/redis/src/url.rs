@@ -13,7 +13,7 @@ pub(crate) struct Target {
     pub(crate) master: Option<Master>,
 }
 
-/// What the Sentinels of a URL are asked for.
+/// The question to the Sentinels of a URL.
 pub(crate) struct Master {
     pub(crate) name: String,
     pub(crate) node: SentinelNodeConnectionInfo,

@@ -48,7 +48,7 @@ async fn rules() {
     assert_eq!(apart.get(&[key("ann", 1)], MINUTE).await.unwrap(), [None]);
 }
 
-/// What a user has is counted exactly, and nothing is left of it in the end.
+/// The size of a user's records is counted exactly, and is zero in the end.
 #[tokio::test]
 #[ignore = "needs redis-server"]
 async fn nothing_is_left() {

@@ -52,7 +52,7 @@ struct Cost {
     commands: u64,
     bytes: u64,
     payload: u64,
-    /// What Redis says that the log takes.
+    /// The memory of the log, as Redis counts it.
     memory: i64,
     redis: Duration,
     /// Of this thread: servers and readers together.

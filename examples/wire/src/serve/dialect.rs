@@ -20,7 +20,7 @@ pub(super) enum Dialect {
     Messages,
 }
 
-/// What a request to a server of a dialect needs besides its body.
+/// The parts of a request to a server of a dialect besides its body.
 pub(super) trait Speech: Upstream {
     /// The header of the key, and what stands before it.
     const KEY: (HeaderName, &'static str) = (AUTHORIZATION, "Bearer ");

@@ -11,7 +11,7 @@ use copilot_wire_kit::Node;
 use http::{Extensions, StatusCode};
 use time::OffsetDateTime;
 
-/// What only the agent knows of a turn. It is in the request's extensions, where the log finds it.
+/// The facts of a turn that only the agent knows. They are in the request's extensions, where the log finds it.
 #[derive(Clone, Default)]
 pub(super) struct Facts(Arc<Mutex<Seen>>);
 
