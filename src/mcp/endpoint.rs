@@ -26,7 +26,7 @@ use crate::router::{Call, Endpoint, json};
 /// The time limit of all calls of a store of conversations before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
 
-/// What the id of a session ends with whose client asks questions.
+/// The end of the id of a session whose client asks its user questions.
 const FORMS: &str = "-forms";
 
 /// `POST /mcp`: every message of a client.

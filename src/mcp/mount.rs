@@ -46,7 +46,7 @@ pub(super) struct Tool {
     pub(super) always_load: bool,
 }
 
-/// What a server says of itself, for all tools at one path.
+/// The description of a server, for all tools at one path.
 #[derive(Clone, Debug)]
 pub struct Server {
     pub(super) name: String,

@@ -15,7 +15,7 @@ use time::OffsetDateTime;
 #[derive(Clone, Default)]
 pub(super) struct Facts(Arc<Mutex<Seen>>);
 
-/// What was seen of a turn's model.
+/// The facts of a turn's model that were seen so far.
 #[derive(Clone, Default)]
 pub(super) struct Seen {
     /// The model that is asked.

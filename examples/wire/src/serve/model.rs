@@ -28,7 +28,7 @@ const LONGEST_ERROR: usize = 64 * 1024;
 /// The longest list of models that is read, in bytes.
 const LONGEST_LIST: usize = 16 * 1024 * 1024;
 
-/// What the user reads if the front end has no such tool, or it takes other arguments.
+/// The message for the user if the front end has no such tool, or the tool takes other arguments.
 const NOT_POSSIBLE: &str = "The model made a call that is not possible here.";
 
 /// The time for the bytes behind the end of an answer, after which its connection is closed.

@@ -15,7 +15,7 @@ use hyper_server::{Keys, Metrics, PerMinute};
 use super::log::{self, Facts};
 use super::settings::Plan;
 
-/// What stays when the settings are read again.
+/// The parts of a server that stay when the settings are read again.
 pub(super) struct Server {
     /// A router without routes, whose turns are those of every router that is made of it.
     pub(super) base: Router,

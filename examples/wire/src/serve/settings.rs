@@ -81,8 +81,8 @@ pub(super) struct UpstreamSettings {
     /// Instructions that are put before those of the client
     #[arg(long, value_name = "TEXT")]
     instructions: Option<String>,
-    /// How often a request is sent again that the upstream refuses because it is busy (429, 503, 529), when its
-    /// `retry-after` allows; never after the first output [default: 0]
+    /// The number of times that a request is sent again which the upstream refuses because it is busy (429, 503, 529),
+    /// when its `retry-after` allows; never after the first output [default: 0]
     #[arg(long, value_name = "N")]
     retries: Option<u32>,
     /// The seconds without a byte after which the upstream has failed [default: 300]
@@ -99,7 +99,7 @@ struct File {
     models: Vec<UpstreamSettings>,
 }
 
-/// What is to be served.
+/// The models to be served, and how.
 pub(super) struct Plan {
     pub(super) server: ServerSettings,
     /// The users and their keys; `None` if everybody on this machine is served.

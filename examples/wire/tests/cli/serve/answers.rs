@@ -1,4 +1,4 @@
-//! What front ends and servers of models get.
+//! The answers that front ends get, and the requests that servers of models get.
 
 use std::time::Duration;
 
