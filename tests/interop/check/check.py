@@ -9,13 +9,13 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
-WIRE = ["cargo", "run", "--quiet", "--locked", "-p", "wire", "--", "--json"]
+WIRE = [sys.argv[1], "--json"]
 
 # An agent, the front end that it is for, whether it is asked with signatures, and what is wrong
 # with it.
 CASES = [
     (
-        [".venv/bin/python", "agent.py"],
+        ["../.venv/bin/python", "agent.py"],
         "openbb",
         False,
         [

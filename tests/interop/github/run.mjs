@@ -11,7 +11,7 @@ import * as sdk from "@copilot-extensions/preview-sdk";
 const fixtures = new URL("../../../fixtures/github-copilot/", import.meta.url);
 const read = (name) => readFileSync(new URL(name, fixtures), "utf8");
 
-const peer = spawn("cargo", ["run", "-q", "--locked", "-p", "github-interop"], {
+const peer = spawn(process.argv[2], [], {
   stdio: ["pipe", "pipe", "inherit"],
 });
 const lines = createInterface({ input: peer.stdout })[Symbol.asyncIterator]();

@@ -106,7 +106,7 @@ export function* render(texts) {
       }
     })];
   }
-  const python = spawnSync(".venv/bin/python", ["renderers.py"], { input: JSON.stringify(texts), maxBuffer: 1 << 30, encoding: "utf8" });
+  const python = spawnSync("../.venv/bin/python", ["renderers.py"], { input: JSON.stringify(texts), maxBuffer: 1 << 30, encoding: "utf8" });
   if (python.status !== 0) throw new Error(python.stderr);
   yield* Object.entries(JSON.parse(python.stdout));
 }

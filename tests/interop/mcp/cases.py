@@ -16,7 +16,7 @@ from pathlib import Path
 import conformance
 
 HERE = Path(__file__).parent
-PYTHON = {"Python 1": "1", "Python 2": "2", "fastmcp": "2", "LangChain": "full", "openai-agents": "full"}
+PYTHON = {"Python 1": ".venv/1", "Python 2": "../.venv", "fastmcp": "../.venv", "LangChain": ".venv/full", "openai-agents": ".venv/full"}
 # What a client cannot do, or does not do at its defaults.
 WITHOUT = {
     "AI SDK": {"steps as progress", "a stream that is cut is resumed", "20 s with progress"},
@@ -80,7 +80,7 @@ class Client:
     def __init__(self, name, node):
         self.name, self.last, self.waiting, self.shown = name, 0, {}, {}
         python = PYTHON.get(name)
-        self.command = [HERE / ".venv" / python / "bin/python", HERE / "clients.py"] if python else [node, HERE / "clients.mjs"]
+        self.command = [HERE / python / "bin/python", HERE / "clients.py"] if python else [node, HERE / "clients.mjs"]
 
     async def start(self):
         self.process = await asyncio.create_subprocess_exec(

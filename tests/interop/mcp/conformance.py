@@ -99,7 +99,7 @@ OTHERS = {
 
 def checks(node, url, scenario, version):
     """Returns the checks of a scenario that failed, and the number of all."""
-    kit = Path(__file__).parent / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
+    kit = Path(__file__).parent / "conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js"
     with tempfile.TemporaryDirectory() as folder:
         command = [node, kit, "server", "--url", url, "--scenario", scenario, "--spec-version", version, "-o", folder]
         output = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout

@@ -1,6 +1,6 @@
 // Goes through every situation with the AI SDK. Prints one JSON line for each.
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 import { createOpenAI } from '@ai-sdk/openai';
@@ -51,9 +51,10 @@ const theGuidesSnippet = async () => {
   const program = snippet.replace('http://127.0.0.1:7777/v1', baseURL);
   if (program === snippet) throw new Error('the snippet has another base URL');
   // Here, where its packages are found.
-  const file = new URL('node_modules/snippet.mjs', import.meta.url);
+  const file = new URL('snippet.mjs', import.meta.url);
   await writeFile(file, program);
-  const { stdout } = await promisify(execFile)(process.execPath, [file.pathname], { timeout: 20_000 });
+  const running = promisify(execFile)(process.execPath, [file.pathname], { timeout: 20_000 });
+  const { stdout } = await running.finally(() => rm(file));
   same(stdout, 'One moment. get_tide=4.2 m at BrestOne moment. get_tide=4.2 m at Brest');
 };
 
