@@ -139,6 +139,7 @@ impl<P: Protocol> Channel<P> {
             closed: None,
             unread: false,
             progress: Progress::default(),
+            untimed: record.is_timed(),
             too_large: None,
             status: StatusCode::OK,
             reply: Handle::Alive,
@@ -226,28 +227,31 @@ impl<P: Protocol> Channel<P> {
         let mut state = self.lock();
         if state.is_open() && state.collect(text) {
             state.progress.events += 1;
+            self.time_output(&mut state);
             return Poll::Ready(Ok(()));
         }
-        self.poll_write_to(state, cx, text.len(), |session, out| {
+        self.poll_write_to(state, cx, (text.len(), true), |session, out| {
             session.text(text, out)
         })
     }
 
-    /// Writes all of what `render` appends, or nothing; waits while too much is waiting already.
+    /// Writes all of what `render` appends, or nothing; waits while too much is waiting already. `is_output` is `true`
+    /// for a part of the answer.
     pub(super) fn poll_write(
         &self,
         cx: &Context<'_>,
+        is_output: bool,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         // A part that is not text is as much work as some text.
-        self.poll_write_to(self.lock(), cx, 64, render)
+        self.poll_write_to(self.lock(), cx, (64, is_output), render)
     }
 
     fn poll_write_to(
         &self,
         mut state: MutexGuard<'_, State<P>>,
         cx: &Context<'_>,
-        size: usize,
+        (size, is_output): (usize, bool),
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         if !state.is_open() {
@@ -275,7 +279,7 @@ impl<P: Protocol> Channel<P> {
             self.wait(state, cx);
             return Poll::Pending;
         }
-        Poll::Ready(self.append(state, Turn::Open, render))
+        Poll::Ready(self.append(state, Turn::Open, is_output, render))
     }
 
     /// Waits until the body is gone.
@@ -298,7 +302,7 @@ impl<P: Protocol> Channel<P> {
             return Err(SendError::Closed);
         }
         self.hand_over(&mut state)?;
-        self.append(state, Turn::Ended, render)
+        self.append(state, Turn::Ended, true, render)
     }
 
     /// Writes a question, which ends the turn.
@@ -331,9 +335,16 @@ impl<P: Protocol> Channel<P> {
         &self,
         mut state: MutexGuard<'_, State<P>>,
         turn: Turn,
+        is_output: bool,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        let written = self.write(&mut state, render);
+        let mut has_grown = false;
+        let written = self.write(&mut state, |session, out| {
+            let length = out.len();
+            render(session, out)?;
+            has_grown = out.len() > length;
+            Ok(())
+        });
         if let Err(SendError::TooLarge(limit)) = written {
             // Remembered although the agent gets the error too: it may ignore it, and the answer
             // would lack its middle.
@@ -342,6 +353,10 @@ impl<P: Protocol> Channel<P> {
         written?;
         state.turn = turn;
         state.progress.events += 1;
+        // An event that a session drops or only remembers is no output. All of a document is written at its end.
+        if is_output && (has_grown || state.document.is_some()) {
+            self.time_output(&mut state);
+        }
         // The session still writes: it keeps its own state, and only bytes are dropped.
         if let Reader::Drained = state.reader {
             state.unstaged().clear();
@@ -405,12 +420,13 @@ impl<P: Protocol> Channel<P> {
         })
     }
 
-    fn sent(&self, progress: &mut Progress, bytes: usize) {
-        if progress.bytes == 0 && bytes > 0 {
-            // When the body takes it, not when the agent writes it: that is what a client can see.
-            progress.first_byte = self.record.elapsed();
+    /// Records the time of the first output.
+    fn time_output(&self, state: &mut State<P>) {
+        if state.untimed {
+            state.untimed = false;
+            state.progress.first_output = self.record.elapsed();
+            staging::with(self.id(), |staging| state.refresh(staging));
         }
-        progress.bytes += bytes as u64;
     }
 
     /// Adds to the usage of the answer, and returns the sum.

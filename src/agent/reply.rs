@@ -250,7 +250,7 @@ impl<P: Protocol> Reply<P> {
         let event = event.into_output();
         poll_fn(move |cx| {
             self.channel
-                .poll_write(cx, |session, out| session.output(&event, out))
+                .poll_write(cx, true, |session, out| session.output(&event, out))
         })
         .await
     }
@@ -266,9 +266,10 @@ impl<P: Protocol> Reply<P> {
     }
 
     async fn part(&self, part: Part<'_>) -> Result<(), SendError> {
+        let is_output = !matches!(part, Part::Status(_) | Part::ToolRun(_) | Part::Usage(_));
         poll_fn(|cx| {
             self.channel
-                .poll_write(cx, |session, out| session.part(part, out))
+                .poll_write(cx, is_output, |session, out| session.part(part, out))
         })
         .await
     }

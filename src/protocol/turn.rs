@@ -33,8 +33,9 @@ pub struct Turn<'a> {
     /// `true` if the reply should have been stored, to outlive its connection or to be continued by its id, but could
     /// not be.
     pub unstored: bool,
-    /// The time until the first bytes of the body were sent.
-    pub first_byte: Option<Duration>,
+    /// The time from the request to the first output that the agent wrote: text, reasoning, calls, or any other part
+    /// of the answer. Steps, runs of tools and usage do not count. `None` if it wrote none.
+    pub first_output: Option<Duration>,
     /// The time from the request to the end of the turn, by the clock of the environment.
     pub duration: Duration,
     /// The number of bytes of the body that were sent.
@@ -144,7 +145,7 @@ pub(crate) struct Record {
 /// The counters of a turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
-    pub(crate) first_byte: Option<Duration>,
+    pub(crate) first_output: Option<Duration>,
     pub(crate) bytes: u64,
     pub(crate) events: u64,
     pub(crate) usage: Option<Usage>,
@@ -222,6 +223,11 @@ impl Record {
         &self.env
     }
 
+    /// Returns `true` if anybody learns how long the turn took.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.start.is_some()
+    }
+
     /// Returns the time since the turn began; `None` if there is no observer.
     pub(crate) fn elapsed(&self) -> Option<Duration> {
         // The system's clock may have been set back meanwhile.
@@ -243,7 +249,7 @@ impl Record {
             outcome,
             detached: progress.detached,
             unstored: progress.unstored,
-            first_byte: progress.first_byte,
+            first_output: progress.first_output,
             duration: self.elapsed().unwrap_or_default(),
             bytes: progress.bytes,
             events: progress.events,
@@ -284,7 +290,7 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
                 outcome = turn.outcome.as_str(),
                 detached = turn.detached.then_some(true),
                 unstored = turn.unstored.then_some(true),
-                first_byte_ms = turn.first_byte.map(millis),
+                first_output_ms = turn.first_output.map(millis),
                 duration_ms = millis(turn.duration),
                 bytes = turn.bytes,
                 events = turn.events,

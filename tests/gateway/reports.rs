@@ -48,7 +48,7 @@ fn reporting() -> (Router, Arc<Mutex<Vec<String>>>) {
                 turn.path,
                 turn.outcome.as_str(),
                 turn.conversation_id,
-                turn.first_byte.map(|time| time.as_secs()),
+                turn.first_output.map(|time| time.as_secs()),
                 turn.duration.as_secs(),
                 turn.bytes,
                 turn.events,
@@ -85,19 +85,17 @@ fn every_turn_is_reported_once_when_it_is_over() {
     let size = text(turn("fail")).len();
     assert_eq!(
         reported(),
-        [format!(
-            "{head} failed true {id} Some(1) 2s {size}b 0e 0t Ali"
-        )]
+        [format!("{head} failed true {id} None 1s {size}b 0e 0t Ali")]
     );
     let size = text(turn("panic")).len();
     assert_eq!(
         reported(),
         [format!(
-            "{head} panicked true {id} Some(1) 2s {size}b 0e 0t Ali"
+            "{head} panicked true {id} None 1s {size}b 0e 0t Ali"
         )]
     );
 
-    // Before the first byte, after it, and with bytes that nobody read.
+    // Before the first output, and after it, with bytes that nobody read.
     drop(turn("wait"));
     assert_eq!(
         reported(),
@@ -121,7 +119,7 @@ fn every_turn_is_reported_once_when_it_is_over() {
     block_on(run);
     assert_eq!(
         reported(),
-        [format!("{head} answered {id} None 1s 0b 3e 7t Ali")]
+        [format!("{head} answered {id} Some(1) 2s 0b 3e 7t Ali")]
     );
 
     // An answer without a stream.

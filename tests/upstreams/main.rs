@@ -8,6 +8,7 @@
 )]
 
 mod faults;
+mod first_output;
 mod pairs;
 mod prompts;
 mod support;

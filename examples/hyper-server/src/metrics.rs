@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use copilot_wire::protocol::Turn;
 use copilot_wire::replies::StoreHealth;
 
-/// Sums over all turns. An observer of a [`Router`](copilot_wire::Router). `Display` writes them for Prometheus.
+/// Counters and histograms over all turns. An observer of a [`Router`](copilot_wire::Router). `Display` writes them for Prometheus.
 #[derive(Debug, Default)]
 pub struct Metrics(Mutex<BTreeMap<Labels, Sums>>);
 
@@ -24,15 +25,36 @@ struct Labels {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     turns: u64,
-    seconds: f64,
-    first_byte_seconds: f64,
     bytes: u64,
     input_tokens: u64,
     output_tokens: u64,
+    turn: Histogram,
+    first_output: Histogram,
 }
 
-/// Returns the value of one metric.
-type Value = fn(&Sums) -> f64;
+/// The upper bounds of the buckets of histograms, in seconds.
+const BOUNDS: [f64; 14] = [
+    0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+];
+
+/// Times by their length.
+#[derive(Clone, Copy, Debug, Default)]
+struct Histogram {
+    /// For each bound the number of times up to it.
+    buckets: [u64; BOUNDS.len()],
+    count: u64,
+    sum: Duration,
+}
+
+impl Histogram {
+    fn add(&mut self, time: Duration) {
+        for (count, bound) in self.buckets.iter_mut().zip(BOUNDS) {
+            *count += u64::from(time.as_secs_f64() <= bound);
+        }
+        self.count += 1;
+        self.sum += time;
+    }
+}
 
 impl Metrics {
     /// Adds a turn that is over, of this model if it is one of several.
@@ -47,11 +69,30 @@ impl Metrics {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sums = all.entry(labels).or_default();
         sums.turns += 1;
-        sums.seconds += turn.duration.as_secs_f64();
-        sums.first_byte_seconds += turn.first_byte.unwrap_or_default().as_secs_f64();
         sums.bytes += turn.bytes;
         sums.input_tokens += usage.input_tokens;
         sums.output_tokens += usage.output_tokens;
+        sums.turn.add(turn.duration);
+        if let Some(time) = turn.first_output {
+            sums.first_output.add(time);
+        }
+    }
+}
+
+impl fmt::Display for Labels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            protocol,
+            path,
+            model,
+            outcome,
+        } = self;
+        // Escaped as Prometheus wants it: the paths of routes are plain text.
+        write!(f, "protocol={protocol:?},path={path:?},outcome={outcome:?}")?;
+        match model.is_empty() {
+            true => Ok(()),
+            false => write!(f, ",model={model:?}"),
+        }
     }
 }
 
@@ -62,33 +103,33 @@ impl fmt::Display for Metrics {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let metrics: [(&str, Value); 6] = [
-            ("agent_turns_total", |sums| sums.turns as f64),
-            ("agent_turn_seconds_total", |sums| sums.seconds),
-            ("agent_first_byte_seconds_total", |sums| {
-                sums.first_byte_seconds
-            }),
-            ("agent_sent_bytes_total", |sums| sums.bytes as f64),
-            ("agent_input_tokens_total", |sums| sums.input_tokens as f64),
-            ("agent_output_tokens_total", |sums| {
-                sums.output_tokens as f64
-            }),
+        let counters: [(&str, fn(&Sums) -> u64); 4] = [
+            ("agent_turns_total", |sums| sums.turns),
+            ("agent_sent_bytes_total", |sums| sums.bytes),
+            ("agent_input_tokens_total", |sums| sums.input_tokens),
+            ("agent_output_tokens_total", |sums| sums.output_tokens),
         ];
-        for (name, value) in metrics {
+        for (name, value) in counters {
             writeln!(f, "# TYPE {name} counter")?;
             for (labels, sums) in &all {
-                let Labels {
-                    protocol,
-                    path,
-                    model,
-                    outcome,
-                } = labels;
-                // Escaped as Prometheus wants it: the paths of routes are plain text.
-                let mut labels = format!("protocol={protocol:?},path={path:?},outcome={outcome:?}");
-                if !model.is_empty() {
-                    labels.push_str(&format!(",model={model:?}"));
-                }
                 writeln!(f, "{name}{{{labels}}} {}", value(sums))?;
+            }
+        }
+        let histograms: [(&str, fn(&Sums) -> &Histogram); 2] = [
+            ("agent_turn_seconds", |sums| &sums.turn),
+            ("agent_first_output_seconds", |sums| &sums.first_output),
+        ];
+        for (name, value) in histograms {
+            writeln!(f, "# TYPE {name} histogram")?;
+            for (labels, sums) in &all {
+                let times = value(sums);
+                for (bound, count) in BOUNDS.iter().zip(times.buckets) {
+                    writeln!(f, "{name}_bucket{{{labels},le=\"{bound}\"}} {count}")?;
+                }
+                let (count, sum) = (times.count, times.sum.as_secs_f64());
+                writeln!(f, "{name}_bucket{{{labels},le=\"+Inf\"}} {count}")?;
+                writeln!(f, "{name}_sum{{{labels}}} {sum}")?;
+                writeln!(f, "{name}_count{{{labels}}} {count}")?;
             }
         }
         Ok(())

@@ -28,8 +28,8 @@ pub fn count(turn: &Turn<'_>) {
     counter!("agent_turns_total", &labels).increment(1);
     counter!("agent_sent_bytes_total", &labels).increment(turn.bytes);
     histogram!("agent_turn_seconds", &labels).record(turn.duration);
-    if let Some(first_byte) = turn.first_byte {
-        histogram!("agent_first_byte_seconds", &labels).record(first_byte);
+    if let Some(first_output) = turn.first_output {
+        histogram!("agent_first_output_seconds", &labels).record(first_output);
     }
     if let Some(usage) = turn.usage {
         counter!("agent_input_tokens_total", &labels).increment(usage.input_tokens);

@@ -123,7 +123,7 @@ async fn turns_are_traced_and_counted() {
         format!(r#"agent_output_tokens_total{{{labels}="answered"}} 4"#),
         format!(r#"agent_turn_seconds_bucket{{{labels}="answered",le="120"}} 1"#),
         format!(r#"agent_turn_seconds_count{{{labels}="answered"}} 1"#),
-        format!(r#"agent_first_byte_seconds_count{{{labels}="answered"}} 1"#),
+        format!(r#"agent_first_output_seconds_count{{{labels}="answered"}} 1"#),
     ] {
         assert!(metrics.contains(&line), "{line} is not in {metrics}");
     }

@@ -136,7 +136,7 @@ impl<P: Protocol> Frames for Channel<P> {
         };
         state.buffer = own;
         if !frame.is_empty() {
-            self.sent(&mut state.progress, frame.len());
+            state.progress.bytes += frame.len() as u64;
             let waiting = mem::take(&mut state.waiting);
             drop(guard);
             // A body is polled for the next frame in any case, and its agent with it.
@@ -161,7 +161,7 @@ impl<P: Protocol> Frames for Channel<P> {
         if silent && state.unstaged().is_empty() && state.document.is_none() {
             state.session.keep_alive(P::FRAMING, &mut out);
             self.stale.store(true, Ordering::Release);
-            self.sent(&mut state.progress, out.len());
+            state.progress.bytes += out.len() as u64;
         }
         out.into()
     }

@@ -25,6 +25,8 @@ pub(super) struct State<P: Protocol> {
     /// `true` if the body was dropped before the whole answer was sent.
     pub(super) unread: bool,
     pub(super) progress: Progress,
+    /// `true` while the time of the first output is wanted. Until then text takes the lock.
+    pub(super) untimed: bool,
     /// The limit that the reply has exceeded: it fails, whatever the agent returns.
     pub(super) too_large: Option<TooLarge>,
     /// The size of what the session has written before the agent's first output.
@@ -127,7 +129,10 @@ impl<P: Protocol> State<P> {
 
     /// Updates what writing text needs to know of the session.
     pub(super) fn refresh(&self, staging: &mut Staging) {
-        staging.frame = self.session.text_frame();
+        staging.frame = match self.untimed {
+            true => None,
+            false => self.session.text_frame(),
+        };
         staging.limit_tokens();
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use copilot_wire::json::{self, Escape};
 use copilot_wire::protocol::{OneLine, Outcome, Turn};
@@ -20,12 +20,8 @@ pub(super) struct Facts(Arc<Mutex<Seen>>);
 pub(super) struct Seen {
     /// The model that is asked.
     pub(super) model: Option<String>,
-    /// The time when the agent began.
-    asked: Option<Instant>,
     /// The status of the model's server, the last one if it was asked again.
     status: Option<u16>,
-    /// The time until its answer began.
-    began: Option<Duration>,
 }
 
 impl Facts {
@@ -34,20 +30,11 @@ impl Facts {
     }
 
     pub(super) fn asked(&self, model: &str) {
-        let mut seen = self.lock();
-        seen.model = Some(model.to_owned());
-        seen.asked = Some(Instant::now());
+        self.lock().model = Some(model.to_owned());
     }
 
     pub(super) fn answered(&self, status: StatusCode) {
         self.lock().status = Some(status.as_u16());
-    }
-
-    pub(super) fn began(&self) {
-        let mut seen = self.lock();
-        seen.began = seen
-            .began
-            .or_else(|| seen.asked.map(|asked| asked.elapsed()));
     }
 
     pub(super) fn seen(&self) -> Seen {
@@ -70,11 +57,6 @@ pub(super) fn turn(turn: &Turn<'_>, seen: &Seen, json: bool) {
         _ => None,
     };
     let milliseconds = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    // Some front ends get their first bytes before the model is asked.
-    let first = turn
-        .first_byte
-        .max(seen.began)
-        .filter(|_| turn.first_byte.is_some());
     let text = |text: Option<&str>| text.map(|text| OneLine(text).to_string());
     let members = [
         ("time", now().into()),
@@ -83,14 +65,17 @@ pub(super) fn turn(turn: &Turn<'_>, seen: &Seen, json: bool) {
         ("path", turn.path.into()),
         ("model", text(seen.model.as_deref()).into()),
         ("upstream_status", seen.status.map(u64::from).into()),
-        ("ms", milliseconds(turn.duration).into()),
-        ("first_ms", first.map(milliseconds).into()),
+        ("duration_ms", milliseconds(turn.duration).into()),
         (
-            "tokens_in",
+            "first_output_ms",
+            turn.first_output.map(milliseconds).into(),
+        ),
+        (
+            "input_tokens",
             turn.usage.map(|usage| usage.input_tokens).into(),
         ),
         (
-            "tokens_out",
+            "output_tokens",
             turn.usage.map(|usage| usage.output_tokens).into(),
         ),
         ("user", text(turn.user).into()),

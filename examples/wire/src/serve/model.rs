@@ -251,7 +251,6 @@ impl Model {
         while !relay.is_over() {
             match answer.chunk().await {
                 Ok(Some(bytes)) => {
-                    facts.began();
                     relay.pass(&bytes, &reply).await?;
                 }
                 Ok(None) => break,

@@ -32,7 +32,7 @@ fn every_front_end_is_answered_by_every_dialect() {
             let said = format!("turn=answered front_end={protocol} path=/");
             assert!(line.contains(&said), "{line}");
             assert!(
-                line.contains(" model=analyst upstream_status=200 ms="),
+                line.contains(" model=analyst upstream_status=200 duration_ms="),
                 "{line}"
             );
         }

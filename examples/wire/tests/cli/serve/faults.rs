@@ -259,7 +259,7 @@ fn a_busy_server_is_asked_again_only_where_that_is_wanted() {
     assert_eq!(upstream.asked().len(), 3);
     let line = gateway.line();
     assert!(
-        line.contains("turn=answered") && line.contains("tokens_in=7 tokens_out=3"),
+        line.contains("turn=answered") && line.contains("input_tokens=7 output_tokens=3"),
         "{line}"
     );
     // Behind the first output never.
