@@ -1,4 +1,5 @@
-//! The output for `tracing`: a span around the whole turn of an agent, and an event with its outcome.
+//! The output for `tracing`: spans around the turn of an agent, the calls of its model and the runs of its tools, and an
+//! event with the outcome of the turn.
 
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
@@ -16,6 +17,7 @@ use futures::{StreamExt, stream};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
+use tracing_core::span::Current;
 
 type Fields = BTreeMap<&'static str, String>;
 
@@ -27,8 +29,10 @@ struct Log(Arc<Mutex<Entries>>);
 struct Entries {
     /// Each with its parent.
     spans: Vec<(Option<usize>, Fields)>,
+    metadata: Vec<&'static Metadata<'static>>,
     entered: Vec<usize>,
-    closed: usize,
+    /// The number of handles on spans.
+    handles: usize,
     events: Vec<(Level, Option<usize>, Fields)>,
 }
 
@@ -53,9 +57,14 @@ impl Subscriber for Log {
         let mut log = self.0.lock().unwrap();
         let parent = log.entered.last().copied();
         log.spans.push((parent, fields));
+        log.metadata.push(span.metadata());
+        log.handles += 1;
         Id::from_u64(log.spans.len() as u64)
     }
-    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        let span = usize::try_from(span.into_u64()).unwrap();
+        values.record(&mut Visitor(&mut self.0.lock().unwrap().spans[span - 1].1));
+    }
     fn record_follows_from(&self, _: &Id, _: &Id) {}
     fn event(&self, event: &Event<'_>) {
         let mut fields = Fields::new();
@@ -71,9 +80,27 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {
         self.0.lock().unwrap().entered.pop();
     }
+    fn clone_span(&self, span: &Id) -> Id {
+        self.0.lock().unwrap().handles += 1;
+        span.clone()
+    }
     fn try_close(&self, _: Id) -> bool {
-        self.0.lock().unwrap().closed += 1;
-        true
+        self.0.lock().unwrap().handles -= 1;
+        false
+    }
+    fn current_span(&self) -> Current {
+        let current = self.0.lock().unwrap().entered.last().copied();
+        let span = self
+            .0
+            .lock()
+            .unwrap()
+            .metadata
+            .get(current.unwrap_or(usize::MAX))
+            .copied();
+        match (current, span) {
+            (Some(span), Some(metadata)) => Current::new(Id::from_u64(span as u64 + 1), metadata),
+            _ => Current::none(),
+        }
     }
 }
 
@@ -139,13 +166,20 @@ fn a_turn_is_a_span_around_its_agent() {
     turn(&log, "hello", false);
     let log = log.0.lock().unwrap();
     assert_eq!(log.spans.len(), 2);
-    assert_eq!(log.closed, 2, "a span is left open");
+    assert_eq!(log.handles, 0, "a span is left open");
     let (parent, fields) = &log.spans[1];
     assert_eq!(*parent, Some(0), "the span of the server");
-    assert_eq!(fields["protocol"], "openbb");
-    assert_eq!(fields["path"], "/agents/v1/query");
-    assert_eq!(fields["user"], "ada");
-    assert_eq!(fields["conversation_id"], "talk-1");
+    assert_eq!(fields["otel.name"], "invoke_agent Echo");
+    assert_eq!(fields["gen_ai.operation.name"], "invoke_agent");
+    assert_eq!(fields["gen_ai.provider.name"], "copilot-wire");
+    assert_eq!(fields["gen_ai.agent.name"], "Echo");
+    assert_eq!(fields["gen_ai.conversation.id"], "talk-1");
+    assert_eq!(fields["http.route"], "/agents/v1/query");
+    assert_eq!(fields["user.id"], "ada");
+    assert_eq!(fields["copilot_wire.protocol"], "openbb");
+    assert_eq!(fields["copilot_wire.outcome"], "answered");
+    assert!(fields.contains_key("gen_ai.response.time_to_first_chunk"));
+    assert!(!fields.contains_key("error.type"), "{fields:?}");
     assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(fields["parent_id"], "b7ad6b7169203331");
     let events: Vec<_> = log
@@ -175,6 +209,9 @@ fn a_fault_is_an_error_with_its_cause() {
     assert_eq!(fields["error"], "the disk is full");
     assert!(fields["location"].starts_with(file!()), "{fields:?}");
     assert_eq!((&*fields["outcome"], &*fields["sent"]), ("failed", "true"));
+    let (_, fields) = &log.spans[1];
+    assert_eq!(fields["error.type"], "_OTHER");
+    assert_eq!(fields["otel.status_code"], "ERROR");
 }
 
 #[test]

@@ -129,6 +129,7 @@ impl Body {
         let next_call = P::next_call(&request);
         let record = Record::new(env, P::NAME)
             .path(request.path())
+            .agent(request.agent())
             .extensions(request.extensions())
             .conversation(|| request.conversation_id());
         #[cfg(feature = "tracing")]

@@ -10,6 +10,7 @@ mod http_body;
 mod reply;
 mod request;
 mod staging;
+mod tool;
 mod turns;
 mod wakers;
 mod wakeup;
@@ -17,6 +18,7 @@ mod wakeup;
 pub use body::{Body, Canceller, Interrupted, Run};
 pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
+pub use tool::execute_tool;
 pub(crate) use turns::{Busy, Running, Turns};
 #[cfg(feature = "resumable")]
 pub(crate) use wakers::{Key, Wakers};

@@ -44,6 +44,8 @@ pub(super) struct Head<P: Protocol> {
     params: Vec<(Box<str>, Box<str>)>,
     /// The path at which clients reach the route, with its parameters by name.
     path: Option<Arc<str>>,
+    /// The name under which the agent is mounted.
+    agent: Option<Arc<str>>,
     env: Env,
     consent: Consent,
 }
@@ -58,6 +60,7 @@ impl<P: Protocol> Clone for Head<P> {
             extensions: self.extensions.clone(),
             params: self.params.clone(),
             path: self.path.clone(),
+            agent: self.agent.clone(),
             env: self.env.clone(),
             consent: self.consent.clone(),
         }
@@ -76,6 +79,7 @@ impl<P: Protocol> Request<P> {
             extensions: Extensions::new(),
             params: Vec::new(),
             path: None,
+            agent: None,
             env: Env::default(),
             consent: Consent::of_process(),
         };
@@ -130,6 +134,12 @@ impl<P: Protocol> Request<P> {
         self
     }
 
+    /// Sets the name under which the agent is mounted.
+    pub(crate) fn with_agent(mut self, agent: Option<Arc<str>>) -> Self {
+        self.0.head.agent = agent;
+        self
+    }
+
     /// Sets the consent of the server.
     pub(crate) fn with_consent(mut self, consent: &Consent) -> Self {
         self.0.head.consent = consent.clone();
@@ -169,6 +179,11 @@ impl<P: Protocol> Request<P> {
     /// Returns the path at which clients reach the route.
     pub(super) fn path(&self) -> Option<Arc<str>> {
         self.0.head.path.clone()
+    }
+
+    /// Returns the name under which the agent is mounted.
+    pub(super) fn agent(&self) -> Option<Arc<str>> {
+        self.0.head.agent.clone()
     }
 
     /// Returns the method of the HTTP request.

@@ -206,7 +206,14 @@ impl router::Mount for Mount {
 
     fn mount(self, agent: Arc<dyn Agent<GitHub>>, site: &mut Site<'_>) -> Result<(), MountError> {
         let settings = self.chunks;
-        self.gated(site, AgentEndpoint { agent, settings })
+        self.gated(
+            site,
+            AgentEndpoint {
+                agent,
+                settings,
+                name: None,
+            },
+        )
     }
 }
 

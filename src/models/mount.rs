@@ -116,7 +116,7 @@ impl<P: Dialect> Answers<P> {
             // The agent and the reply see the name of the model that answers.
             model.id().clone_into(name);
         }
-        let may_retry = model.may_retry;
+        let (may_retry, id) = (model.may_retry, Arc::<str>::from(model.id()));
         let response = match P::answer_itself(&message, call.env()) {
             Some(response) => response,
             None => {
@@ -136,7 +136,7 @@ impl<P: Dialect> Answers<P> {
                     }
                     return Ok((stream::<P>(Body::full(events)), may_retry));
                 }
-                let call = call.recording(recording);
+                let call = call.agent_name(id).recording(recording);
                 #[cfg(feature = "resumable")]
                 if call.has_replies() && P::begin(&mut message) {
                     let response = call.answer_request(agent, message, settings).await;

@@ -33,7 +33,7 @@ impl Mount for Descriptor {
     type Protocol = OpenBb;
 
     fn mount(self, agent: Arc<dyn Agent<OpenBb>>, site: &mut Site<'_>) -> Result<(), MountError> {
-        site.agent(self.route(), agent)?;
+        site.named_agent(self.route(), &self.name, agent)?;
         // Requests come from the user's browser, so without these no page could read an answer.
         site.origins(ORIGINS.map(HeaderValue::from_static));
         let descriptors = &mut site.shared::<Descriptors>().0;

@@ -95,6 +95,25 @@ pub enum ModelFault {
     TooLarge,
 }
 
+impl ModelFault {
+    /// Returns the name of the fault, such as `no_answer`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NoAnswer => "no_answer",
+            Self::Refused => "refused",
+            Self::Key => "key",
+            Self::UnknownModel => "unknown_model",
+            Self::Busy => "busy",
+            Self::Failed => "failed",
+            Self::Truncated => "truncated",
+            Self::NotAnAnswer => "not_an_answer",
+            Self::BadCall => "bad_call",
+            Self::TooLarge => "too_large",
+        }
+    }
+}
+
 /// The error that an agent returns to fail its turn. The client receives its message, observers its cause.
 ///
 /// Any error converts into it with `?`. The *user* reads a message that by default says nothing about
@@ -228,6 +247,22 @@ impl AgentError {
     #[must_use]
     pub fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         self.cause.as_deref()
+    }
+
+    /// Returns the class of the error, one of a few, for the attribute `error.type` of telemetry: `context_too_long`, the
+    /// [name](ModelFault::as_str) of a [`ModelFault`] among the causes, or else `_OTHER`.
+    #[must_use]
+    pub fn class(&self) -> &'static str {
+        if self.too_long {
+            return "context_too_long";
+        }
+        let first: Option<&(dyn Error + 'static)> = match &self.cause {
+            Some(cause) => Some(&**cause),
+            None => None,
+        };
+        let mut causes = iter::successors(first, |cause| (*cause).source());
+        let fault = causes.find_map(|cause| cause.downcast_ref::<ModelFault>());
+        fault.map_or("_OTHER", |fault| fault.as_str())
     }
 
     /// Returns the line of code that created the error, or converted another one with `?`. It is not sent to

@@ -39,6 +39,8 @@ pub(crate) mod redacted;
 mod refusal;
 mod room;
 mod session;
+#[cfg(feature = "tracing")]
+pub(crate) mod spans;
 mod text_template;
 mod turn;
 mod typed;

@@ -5,7 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::Extensions;
+#[cfg(feature = "tracing")]
+use tracing::field::Empty;
 
+#[cfg(feature = "tracing")]
+use super::spans;
 use super::{AgentError, Env, OneLine, Refusal, Usage, User};
 
 /// The report of one turn, made once, when the turn is over: its agent is done, its reply and its
@@ -24,6 +28,9 @@ pub struct Turn<'a> {
     /// The id of the [`User`] whom a guard or middleware has found, also if a later guard refused the request. There
     /// may be many users, so it is no label of a metric.
     pub user: Option<&'a str>,
+    /// The name under which the agent is mounted, where a mount has one: the name of a model, of an agent of the OpenBB
+    /// Workspace or of a tool of MCP. `None` as well for a request that was refused.
+    pub agent: Option<&'a str>,
     /// The id of the conversation, when the front end sent one.
     pub conversation_id: Option<&'a str>,
     /// The outcome: answered, refused, failed, and so on.
@@ -133,6 +140,7 @@ pub(crate) struct Record {
     env: Env,
     protocol: &'static str,
     path: Option<Arc<str>>,
+    agent: Option<Arc<str>>,
     conversation_id: Option<String>,
     /// The extensions of the request, which are dropped at the end of the turn.
     extensions: Extensions,
@@ -160,6 +168,7 @@ impl Record {
             env: env.clone(),
             protocol,
             path: None,
+            agent: None,
             conversation_id: None,
             extensions: Extensions::new(),
             // Without an observer nobody learns how long a turn took, so the clock is not read.
@@ -172,6 +181,12 @@ impl Record {
     /// Sets the path of the route.
     pub(crate) fn path(mut self, path: Option<Arc<str>>) -> Self {
         self.path = path;
+        self
+    }
+
+    /// Sets the name of the agent.
+    pub(crate) fn agent(mut self, agent: Option<Arc<str>>) -> Self {
+        self.agent = agent;
         self
     }
 
@@ -195,18 +210,32 @@ impl Record {
         self
     }
 
-    /// Opens the span in which the agent runs. Its parent is the span of the caller; an id of a trace
-    /// that the client began is written down beside it.
+    /// Opens the span in which the agent runs, an `invoke_agent` span of OpenTelemetry's conventions. Its parent is the
+    /// span of the caller; the ids of a trace that the client began are written down beside it.
     #[cfg(feature = "tracing")]
     pub(crate) fn open_span(mut self, headers: &http::HeaderMap) -> Self {
         let (trace_id, parent_id) = traceparent(headers).unzip();
+        let agent = self.agent.as_deref();
         self.span = tracing::info_span!(
-            target: "copilot_wire",
-            "turn",
-            protocol = self.protocol,
-            path = self.path.as_deref(),
-            user = self.user(),
-            conversation_id = self.conversation_id.as_deref(),
+            target: spans::TARGET,
+            "invoke_agent",
+            otel.name = agent.map(|agent| format!("invoke_agent {agent}")),
+            otel.status_code = Empty,
+            gen_ai.operation.name = "invoke_agent",
+            gen_ai.provider.name = "copilot-wire",
+            gen_ai.agent.name = agent,
+            gen_ai.conversation.id = self.conversation_id.as_deref(),
+            gen_ai.response.time_to_first_chunk = Empty,
+            gen_ai.usage.input_tokens = Empty,
+            gen_ai.usage.output_tokens = Empty,
+            gen_ai.usage.cache_read.input_tokens = Empty,
+            gen_ai.usage.cache_creation.input_tokens = Empty,
+            gen_ai.usage.reasoning.output_tokens = Empty,
+            error.type = Empty,
+            http.route = self.path.as_deref(),
+            user.id = self.user(),
+            copilot_wire.protocol = self.protocol,
+            copilot_wire.outcome = Empty,
             trace_id,
             parent_id,
         );
@@ -245,6 +274,7 @@ impl Record {
             protocol: self.protocol,
             path: self.path.as_deref().unwrap_or_default(),
             user: self.user(),
+            agent: self.agent.as_deref(),
             conversation_id: self.conversation_id.as_deref(),
             outcome,
             detached: progress.detached,
@@ -274,6 +304,18 @@ fn traceparent(headers: &http::HeaderMap) -> Option<(&str, &str)> {
 /// Records the outcome of a turn, in the span of the turn.
 #[cfg(feature = "tracing")]
 fn trace(turn: &Turn<'_>, span: &tracing::Span) {
+    span.record("copilot_wire.outcome", turn.outcome.as_str());
+    if let Some(time) = turn.first_output {
+        span.record("gen_ai.response.time_to_first_chunk", time.as_secs_f64());
+    }
+    if let Some(usage) = turn.usage {
+        spans::usage(span, usage);
+    }
+    match turn.outcome {
+        Outcome::Failed { error, .. } => spans::fail(span, error.class()),
+        Outcome::Panicked { .. } => spans::fail(span, "panic"),
+        _ => {}
+    }
     // The span has these fields already.
     let (protocol, path) = span
         .is_disabled()

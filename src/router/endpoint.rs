@@ -131,6 +131,7 @@ pub struct Call {
     pub(super) router: super::Router,
     pub(super) running: Running,
     pub(super) recording: Option<Recording>,
+    pub(super) agent: Option<Arc<str>>,
 }
 
 impl Call {
@@ -219,6 +220,14 @@ impl Call {
         Ok(())
     }
 
+    /// Sets the name of the agent that [`answer_request`](Self::answer_request) runs, one of a few, for
+    /// [reports](crate::protocol::Turn::agent).
+    #[must_use]
+    pub fn agent_name(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.agent = Some(name.into());
+        self
+    }
+
     /// Records the turn that [`answer_request`](Self::answer_request) begins.
     #[must_use]
     pub fn recording(mut self, recording: Option<Recording>) -> Self {
@@ -247,6 +256,7 @@ impl Call {
             .settings(settings)
             .params(self.params)
             .with_path(self.public_path)
+            .with_agent(self.agent)
             .with_env(&self.router.inner.env)
             .with_recording(self.recording)
             .with_consent(&self.router.inner.consent);
@@ -437,12 +447,15 @@ async fn yield_now() {
 pub(crate) struct AgentEndpoint<P: Protocol> {
     pub(crate) agent: Arc<dyn Agent<P>>,
     pub(crate) settings: P::Settings,
+    /// The name of the agent.
+    pub(crate) name: Option<Arc<str>>,
 }
 
 #[async_trait]
 impl<P: Protocol> Endpoint for AgentEndpoint<P> {
     async fn call(&self, mut call: Call) -> Response<Body> {
         let body = std::mem::take(&mut call.body);
+        call.agent.clone_from(&self.name);
         match P::read(&call.parts, body) {
             Ok(message) => {
                 let (agent, settings) = (Arc::clone(&self.agent), self.settings.clone());

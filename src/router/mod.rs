@@ -509,6 +509,7 @@ impl Router {
                     router: self.clone(),
                     running: running.clone(),
                     recording: None,
+                    agent: None,
                 };
                 let mut response = endpoint.call(call).await;
                 response.body_mut().set_running(running);

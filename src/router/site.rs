@@ -263,7 +263,39 @@ impl Site<'_> {
         agent: Arc<dyn Agent<P>>,
         settings: P::Settings,
     ) -> Result<(), MountError> {
-        self.route(Method::POST, path, AgentEndpoint { agent, settings })
+        let name = None;
+        self.route(
+            Method::POST,
+            path,
+            AgentEndpoint {
+                agent,
+                settings,
+                name,
+            },
+        )
+    }
+
+    /// Adds an agent, as [`agent`](Self::agent), with a name for [reports](crate::protocol::Turn::agent).
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when the path is taken or not valid.
+    pub fn named_agent<P: Protocol>(
+        &mut self,
+        path: &str,
+        name: &str,
+        agent: Arc<dyn Agent<P>>,
+    ) -> Result<(), MountError> {
+        let (settings, name) = (P::Settings::default(), Some(name.into()));
+        self.route(
+            Method::POST,
+            path,
+            AgentEndpoint {
+                agent,
+                settings,
+                name,
+            },
+        )
     }
 
     /// Adds a [WebSocket](super::socket) to a path at which an agent answers `POST` requests. `make` creates the
