@@ -5,6 +5,9 @@
 //! `GET /v1/models`, in which each name occurs once. A [`Relay`] passes the answer of a model on.
 
 mod card;
+mod chat;
+#[cfg(feature = "tracing")]
+mod contents;
 mod mount;
 mod prompt;
 mod refused;
@@ -23,6 +26,7 @@ use crate::protocol::{Env, Protocol, Refusal};
 use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog, cards, unknown_model};
+pub use chat::{chat, chat_with_contents};
 pub use prompt::{
     CallResult, PromptItem, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };

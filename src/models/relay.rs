@@ -12,6 +12,8 @@ use bytes::Bytes;
 use super::Dialect;
 use crate::agent::{Reply, Request};
 use crate::json::{Json, JsonError};
+#[cfg(feature = "tracing")]
+use crate::protocol::spans;
 use crate::protocol::{
     ContextTooLong, Conversation, Cut, EventDecoder, EventError, Framing, ModelFault, Protocol,
     SendError, TooLarge, ToolCall, Usage,
@@ -25,6 +27,9 @@ pub trait Upstream: Dialect<Event: Sync> {
     type Answer;
     /// An error that a server sent. `Debug` prints neither texts nor secrets.
     type Failure: fmt::Debug + Send + Sync + 'static;
+
+    /// The name of the provider of this dialect in telemetry, as OpenTelemetry's conventions have it.
+    const PROVIDER: &'static str;
 
     /// Creates a request to a model from a conversation of any front end.
     fn prompt(conversation: &impl Conversation) -> Self::Request;
@@ -94,6 +99,12 @@ pub trait Upstream: Dialect<Event: Sync> {
 
     /// Returns the reason why an answer is not complete; `None` if it is.
     fn cut(answer: &Self::Answer) -> Option<Cut>;
+
+    /// Returns the name of the model that answered; empty if the server gives none.
+    fn answer_model(answer: &Self::Answer) -> &str;
+
+    /// Returns the text of an answer.
+    fn answer_text(answer: &Self::Answer) -> String;
 
     /// Returns the tool calls of an answer.
     ///
@@ -308,7 +319,12 @@ impl<U: Upstream> Relay<U> {
             return Err(failed::<U>(failure));
         }
         self.is_over = U::is_last(event);
-        Ok(Some((event, U::usage(event, &self.answer))))
+        let usage = U::usage(event, &self.answer);
+        #[cfg(feature = "tracing")]
+        if let Some(usage) = usage {
+            spans::usage(&tracing::Span::current(), usage);
+        }
+        Ok(Some((event, usage)))
     }
 
     /// Returns `true` if the server sends a stream, which no other character than a letter or `:` begins. Otherwise
@@ -474,7 +490,10 @@ impl<U: Upstream> Relay<U> {
             let error = Json::parse(document).ok().as_ref().and_then(U::error);
             return Err(error.map_or(RelayError::NoStream, failed::<U>));
         }
-        U::answer(self.answer).ok_or(RelayError::Truncated)
+        let answer = U::answer(self.answer).ok_or(RelayError::Truncated)?;
+        #[cfg(feature = "tracing")]
+        super::contents::record_answer::<U>(&answer);
+        Ok(answer)
     }
 }
 

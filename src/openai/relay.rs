@@ -22,6 +22,8 @@ impl Upstream for OpenAi {
     type Answer = ChatCompletion;
     type Failure = ErrorObject;
 
+    const PROVIDER: &'static str = "openai";
+
     fn prompt(conversation: &impl Conversation) -> ChatRequest {
         ChatRequest::from_conversation(conversation)
     }
@@ -123,6 +125,16 @@ impl Upstream for OpenAi {
     fn cut(answer: &ChatCompletion) -> Option<Cut> {
         let choice = answer.choices.first()?;
         choice.finish_reason.as_ref().and_then(FinishReason::cut)
+    }
+
+    fn answer_model(answer: &ChatCompletion) -> &str {
+        &answer.model
+    }
+
+    fn answer_text(answer: &ChatCompletion) -> String {
+        answer
+            .message()
+            .map_or_else(String::new, |message| message.content.text().into_owned())
     }
 
     fn calls(answer: &ChatCompletion) -> Result<Vec<ToolCall>, JsonError> {

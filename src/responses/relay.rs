@@ -25,6 +25,8 @@ impl Upstream for Responses {
     type Answer = Response;
     type Failure = ErrorObject;
 
+    const PROVIDER: &'static str = "openai";
+
     fn prompt(conversation: &impl Conversation) -> ResponsesRequest {
         ResponsesRequest::from_conversation(conversation)
     }
@@ -139,6 +141,14 @@ impl Upstream for Responses {
             }
             _ => answer.calls().any(is_cut).then_some(Cut::Other),
         }
+    }
+
+    fn answer_model(answer: &Response) -> &str {
+        &answer.model
+    }
+
+    fn answer_text(answer: &Response) -> String {
+        answer.text()
     }
 
     fn calls(answer: &Response) -> Result<Vec<ToolCall>, JsonError> {
