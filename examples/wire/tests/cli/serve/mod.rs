@@ -1,6 +1,7 @@
 //! `wire serve`: the gateway.
 
 mod answers;
+mod dashboard;
 mod faults;
 mod settings;
 
