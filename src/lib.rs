@@ -76,7 +76,7 @@
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
 //! | `tokio` | keep-alive and upload timeouts, with the timer of tokio's runtime; one built by hand needs [`enable_time`](protocol::Environment::ticks) | |
-//! | `tracing` | a span for each turn and an event with its outcome | |
+//! | `tracing` | spans of turns, calls of models and runs of tools, as OpenTelemetry names them, and an event with the outcome of each turn | |
 //! | `playground` | `Router::playground`: a page that emulates every front end, for local work | |
 //! | `resumable` | `replies`: replies that outlive the connection that asked for them | |
 //! | `verify` | signatures of GitHub Copilot requests | |

@@ -3,7 +3,7 @@
 //! The chapters are in the order in which most projects need them. Every snippet is compiled with the tests
 //! of this crate, and those with assertions are run.
 //!
-//! 1. [Concepts](concepts): agents, replies and bodies; the end of a turn, cancellation, reports, limits.
+//! 1. [Concepts](concepts): agents, replies and bodies; the end of a turn, cancellation, limits.
 //! 2. One chapter per front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
 //!    [coding clients](coding_clients) such as Copilot, Codex and Claude Code, and the protocols that they
 //!    use: [chat completions](openai), [Responses](responses), also over [WebSockets](websocket), [Messages](anthropic);
@@ -17,7 +17,8 @@
 //! 7. [Testing](testing): agents and emulated front ends in process, in virtual time.
 //! 8. [Your own protocol](own_protocol): a front end that this crate does not support.
 //! 9. [Resumable replies](resumable): answers that survive a page reload, a network failure and a change of servers.
-//! 10. Coming from [openbb-ai](from_openbb_ai), or from
+//! 10. [Observing](observing): reports, logs, traces and metrics; OpenTelemetry, Prometheus and Grafana.
+//! 11. Coming from [openbb-ai](from_openbb_ai), or from
 //!    [@copilot-extensions/preview-sdk](from_preview_sdk).
 
 #[doc = include_str!("access.md")]
@@ -55,6 +56,9 @@ pub mod meilisearch {}
 
 #[doc = include_str!("models.md")]
 pub mod models {}
+
+#[doc = include_str!("observing.md")]
+pub mod observing {}
 
 #[doc = include_str!("openai.md")]
 pub mod openai {}

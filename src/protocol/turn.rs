@@ -28,8 +28,8 @@ pub struct Turn<'a> {
     /// The id of the [`User`] whom a guard or middleware has found, also if a later guard refused the request. There
     /// may be many users, so it is no label of a metric.
     pub user: Option<&'a str>,
-    /// The name under which the agent is mounted, where a mount has one: the name of a model, of an agent of the OpenBB
-    /// Workspace or of a tool of MCP. `None` as well for a request that was refused.
+    /// The name under which the agent is mounted, where its mount has one: that of a model, of a listed agent or of a
+    /// tool, so it may label a metric. `None` as well for a request that was refused.
     pub agent: Option<&'a str>,
     /// The id of the conversation, when the front end sent one.
     pub conversation_id: Option<&'a str>,
