@@ -125,6 +125,7 @@ impl<P: Protocol> Channel<P> {
     ) -> Self {
         let mut out = Vec::new();
         session.open(&mut out);
+        let untimed = record.is_timed();
         let state = State {
             session,
             opening: out.len(),
@@ -132,14 +133,17 @@ impl<P: Protocol> Channel<P> {
             headers: None,
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
-            document: (!is_stream).then(Document::default),
+            document: (!is_stream).then(|| Document {
+                unyielded: if untimed { HIGH_WATER } else { 0 },
+                ..Document::default()
+            }),
             turn: Turn::Open,
             reader: Reader::Attached,
             outcome: None,
             closed: None,
             unread: false,
             progress: Progress::default(),
-            untimed: record.is_timed(),
+            untimed,
             too_large: None,
             status: StatusCode::OK,
             reply: Handle::Alive,
@@ -227,7 +231,6 @@ impl<P: Protocol> Channel<P> {
         let mut state = self.lock();
         if state.is_open() && state.collect(text) {
             state.progress.events += 1;
-            self.time_output(&mut state);
             return Poll::Ready(Ok(()));
         }
         self.poll_write_to(state, cx, (text.len(), true), |session, out| {
@@ -338,13 +341,9 @@ impl<P: Protocol> Channel<P> {
         is_output: bool,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        let mut has_grown = false;
-        let written = self.write(&mut state, |session, out| {
-            let length = out.len();
-            render(session, out)?;
-            has_grown = out.len() > length;
-            Ok(())
-        });
+        let untimed = state.untimed && is_output;
+        let length = if untimed { self.length(&mut state) } else { 0 };
+        let written = self.write(&mut state, render);
         if let Err(SendError::TooLarge(limit)) = written {
             // Remembered although the agent gets the error too: it may ignore it, and the answer
             // would lack its middle.
@@ -354,7 +353,7 @@ impl<P: Protocol> Channel<P> {
         state.turn = turn;
         state.progress.events += 1;
         // An event that a session drops or only remembers is no output. All of a document is written at its end.
-        if is_output && (has_grown || state.document.is_some()) {
+        if untimed && (state.document.is_some() || self.length(&mut state) > length) {
             self.time_output(&mut state);
         }
         // The session still writes: it keeps its own state, and only bytes are dropped.
@@ -420,13 +419,20 @@ impl<P: Protocol> Channel<P> {
         })
     }
 
-    /// Records the time of the first output.
+    /// Records the time of the first output. Once a turn, and never without an observer.
+    #[cold]
+    #[inline(never)]
     fn time_output(&self, state: &mut State<P>) {
-        if state.untimed {
-            state.untimed = false;
-            state.progress.first_output = self.record.elapsed();
-            staging::with(self.id(), |staging| state.refresh(staging));
-        }
+        state.set_first_output(self.record.elapsed());
+        staging::with(self.id(), |staging| state.refresh(staging));
+    }
+
+    /// Returns the number of bytes that wait for the body.
+    #[cold]
+    #[inline(never)]
+    fn length(&self, state: &mut State<P>) -> usize {
+        let staged = staging::with(self.id(), |staging| staging.out.len());
+        state.unstaged().len() + staged.unwrap_or(0)
     }
 
     /// Adds to the usage of the answer, and returns the sum.

@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::task::Waker;
+use std::time::Duration;
 
 use http::{HeaderMap, StatusCode};
 
@@ -50,7 +51,8 @@ pub(super) struct State<P: Protocol> {
 pub(super) struct Document {
     /// Text that the session does not have yet: it is handed over together.
     pub(super) text: String,
-    /// The number of bytes since the agent last yielded.
+    /// The number of bytes since the agent last yielded. Until the first output is timed it is as large as it can be,
+    /// so that no text is collected.
     pub(super) unyielded: usize,
 }
 
@@ -101,6 +103,15 @@ impl<P: Protocol> State<P> {
         matches!(self.closed, Some((Outcome::ShutDown, _)))
     }
 
+    /// Records the time of the first output.
+    pub(super) fn set_first_output(&mut self, time: Option<Duration>) {
+        self.untimed = false;
+        self.progress.first_output = time;
+        if let Some(document) = &mut self.document {
+            document.unyielded = 0;
+        }
+    }
+
     /// Collects text of a document. Returns `false` if it is to be written, or if this is no document.
     pub(super) fn collect(&mut self, text: &str) -> bool {
         let Some(document) = &mut self.document else {
@@ -120,6 +131,9 @@ impl<P: Protocol> State<P> {
             return false;
         };
         if *unyielded >= HIGH_WATER {
+            if self.untimed {
+                return false;
+            }
             *unyielded = 0;
             return true;
         }
