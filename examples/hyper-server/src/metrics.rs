@@ -56,6 +56,9 @@ impl Histogram {
     }
 }
 
+/// Returns the value of one metric.
+type Value<T> = fn(&Sums) -> T;
+
 impl Metrics {
     /// Adds a turn that is over, of this model if it is one of several.
     pub fn add(&self, turn: &Turn<'_>, model: Option<&str>) {
@@ -103,7 +106,7 @@ impl fmt::Display for Metrics {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let counters: [(&str, fn(&Sums) -> u64); 4] = [
+        let counters: [(&str, Value<u64>); 4] = [
             ("agent_turns_total", |sums| sums.turns),
             ("agent_sent_bytes_total", |sums| sums.bytes),
             ("agent_input_tokens_total", |sums| sums.input_tokens),
@@ -115,9 +118,9 @@ impl fmt::Display for Metrics {
                 writeln!(f, "{name}{{{labels}}} {}", value(sums))?;
             }
         }
-        let histograms: [(&str, fn(&Sums) -> &Histogram); 2] = [
-            ("agent_turn_seconds", |sums| &sums.turn),
-            ("agent_first_output_seconds", |sums| &sums.first_output),
+        let histograms: [(&str, Value<Histogram>); 2] = [
+            ("agent_turn_seconds", |sums| sums.turn),
+            ("agent_first_output_seconds", |sums| sums.first_output),
         ];
         for (name, value) in histograms {
             writeln!(f, "# TYPE {name} histogram")?;
