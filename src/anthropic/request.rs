@@ -136,6 +136,17 @@ impl MessagesRequest {
     /// Returns an iterator over the tools that the client runs; empty if `tool_choice` is `none`.
     /// Tools of another `type` run on Anthropic's servers.
     pub(super) fn offered(&self) -> impl Iterator<Item = &Tool> + Send {
+        // With deferred tools Claude Code lists this one, which no model may call.
+        let callable = |tool: &&Tool| tool.is_custom() && tool.name != "DeferredToolPlaceholder";
+        self.allowed().filter(callable)
+    }
+
+    /// Returns an iterator over the tools of Anthropic's own types; empty if `tool_choice` is `none`.
+    pub(super) fn typed(&self) -> impl Iterator<Item = &Tool> + Send {
+        self.allowed().filter(|tool| !tool.is_custom())
+    }
+
+    fn allowed(&self) -> impl Iterator<Item = &Tool> + Send {
         let choice = self
             .tool_choice
             .as_ref()
@@ -143,10 +154,7 @@ impl MessagesRequest {
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
         // With `none` the model may not call any: offered, a call would be refused by the client.
         let tools = self.tools.iter().filter(move |_| !none);
-        // With deferred tools Claude Code lists this one, which no model may call.
-        tools.filter(|tool| {
-            tool.is_custom() && !tool.name.is_empty() && tool.name != "DeferredToolPlaceholder"
-        })
+        tools.filter(|tool| !tool.name.is_empty())
     }
 }
 

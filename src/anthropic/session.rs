@@ -49,6 +49,8 @@ pub struct Reply {
     buffered: usize,
     stop: Stop,
     usage: Usage,
+    /// The names of tools of Anthropic's own types. Some of them the client runs, such as `bash`.
+    typed: Vec<String>,
 }
 
 /// The place that a reply is written to.
@@ -66,6 +68,7 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         buffered: 0,
         stop: Stop::default(),
         usage: Usage::default(),
+        typed: request.typed().map(|tool| tool.name.clone()).collect(),
     };
     let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
     BlockSession::new(reply)
@@ -161,7 +164,12 @@ impl Blocks for Reply {
         match ending {
             Ending::Stop(stop) => self.stop = stop.clone(),
             // Written at the end: an earlier call may turn out not to be valid.
-            Ending::Calls(calls) => self.buffer_calls(calls.iter().cloned())?,
+            Ending::Calls(calls) => {
+                for call in calls {
+                    self.check_tool(&call.name, to)?;
+                }
+                self.buffer_calls(calls.iter().cloned())?;
+            }
             Ending::Error(error) => self.fail_with(error.clone(), to),
         }
         Ok(())
@@ -312,6 +320,7 @@ impl Reply {
         match block {
             ContentBlock::Text(block) => to.text(self, &block.text),
             ContentBlock::ToolUse(call) => {
+                self.check_tool(&call.name, to)?;
                 self.complete_call()?;
                 // Collected, not relayed piece by piece: a call that turns out invalid must not
                 // reach the client.
@@ -361,6 +370,14 @@ impl Reply {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Checks that the client offers a tool, for a call in the form of this dialect.
+    fn check_tool(&self, name: &str, to: &To<'_>) -> Result<(), SendError> {
+        match self.typed.iter().any(|typed| typed == name) {
+            true => Ok(()),
+            false => to.check_tool(name),
+        }
     }
 
     /// Buffers calls: all of them, or none.

@@ -197,6 +197,8 @@ pub enum RelayError<F> {
     Arguments(JsonError),
     /// The answer was cut off and has calls, the last of which may have lost its end.
     CutCall(Cut),
+    /// The front end does not offer the tool of a call, or the tool does not take its arguments.
+    ImpossibleCall(SendError),
     /// The reply could not be written.
     Send(SendError),
 }
@@ -213,6 +215,7 @@ impl<F: fmt::Debug> fmt::Display for RelayError<F> {
             Self::TooLarge(error) => write!(f, "upstream: the answer is {error}"),
             Self::Arguments(error) => write!(f, "upstream: arguments of a call: {error}"),
             Self::CutCall(cut) => write!(f, "upstream: an answer with calls was cut off: {cut:?}"),
+            Self::ImpossibleCall(error) => write!(f, "upstream: a call: {error}"),
             Self::Send(error) => error.fmt(f),
         }
     }
@@ -222,12 +225,15 @@ impl<F: fmt::Debug> Error for RelayError<F> {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(match self {
             Self::ContextTooLong(error) => error,
-            Self::Send(error) => return error.source(),
             Self::Upstream(_) => &ModelFault::Failed,
             Self::Truncated => &ModelFault::Truncated,
-            Self::TooLarge(_) => &ModelFault::TooLarge,
-            Self::Event(_) | Self::NoStream => &ModelFault::NotAnAnswer,
+            Self::TooLarge(_) | Self::Send(SendError::TooLarge(_)) => &ModelFault::TooLarge,
+            Self::Event(_) | Self::NoStream | Self::Send(SendError::Invalid(_)) => {
+                &ModelFault::NotAnAnswer
+            }
             Self::Arguments(_) | Self::CutCall(_) => &ModelFault::BadCall,
+            Self::ImpossibleCall(_) => &ModelFault::ImpossibleCall,
+            Self::Send(error) => return error.source(),
         })
     }
 }
@@ -258,7 +264,11 @@ impl<F> From<JsonError> for RelayError<F> {
 
 impl<F> From<SendError> for RelayError<F> {
     fn from(error: SendError) -> Self {
-        Self::Send(error)
+        match error {
+            // Nothing else that is relayed can be unsupported.
+            SendError::Unsupported(_) => Self::ImpossibleCall(error),
+            error => Self::Send(error),
+        }
     }
 }
 
@@ -443,8 +453,8 @@ impl<U: Upstream> Relay<U> {
     /// # Errors
     ///
     /// The errors of [`finish`](Self::finish); [`RelayError::CutCall`] if the answer was cut off and has calls;
-    /// [`RelayError::Arguments`] if the arguments of a call are not a JSON object; [`RelayError::Send`] if a call cannot
-    /// be written. No call is written then.
+    /// [`RelayError::Arguments`] if the arguments of a call are not a JSON object; [`RelayError::ImpossibleCall`] if the
+    /// front end does not offer the tool of a call, or the tool does not take its arguments. No call is written then.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError<U::Failure>> {
         let is_native = self.is_native;
         let answer = self.finish()?;
@@ -457,26 +467,26 @@ impl<U: Upstream> Relay<U> {
             (None, true) => return Ok(()),
             (None, false) => {}
         }
-        let mut ids = HashSet::new();
+        let (mut ids, mut are_unique) = (HashSet::new(), true);
         for call in &mut calls {
             // A result could not be told from that of another call.
-            call.id = call.id.take().filter(|id| ids.insert(id.clone()));
+            if call.id.as_ref().is_some_and(|id| !ids.insert(id.clone())) {
+                (call.id, are_unique) = (None, false);
+            }
         }
         let mut reply = Some(reply);
         let any: &mut dyn Any = &mut reply;
-        match any.downcast_mut::<Option<Reply<U>>>() {
-            Some(same) if is_native && ids.len() == calls.len() => {
-                if let Some(same) = same.take() {
-                    same.end(U::ending(answer))?;
-                }
-            }
-            _ => {
-                if let Some(reply) = reply {
-                    reply.calls(&calls)?;
-                }
-            }
-        }
-        Ok(())
+        let same = any.downcast_mut::<Option<Reply<U>>>();
+        let same = same.filter(|_| is_native && are_unique);
+        let called = match (same.and_then(Option::take), reply) {
+            (Some(same), _) => same.end(U::ending(answer)),
+            (None, Some(reply)) => reply.calls(&calls),
+            (None, None) => Ok(()),
+        };
+        called.map_err(|error| match error {
+            SendError::Invalid(_) => RelayError::ImpossibleCall(error),
+            error => error.into(),
+        })
     }
 
     /// Returns the complete answer after the end of the stream.

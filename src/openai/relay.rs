@@ -86,7 +86,11 @@ impl Upstream for OpenAi {
     }
 
     fn ending(answer: ChatCompletion) -> Ending {
-        Ending::Calls(answer.calls().to_vec())
+        match answer.calls() {
+            // A function that was called in the deprecated form was passed on.
+            [] => Ending::Finish(FinishReason::FunctionCall),
+            calls => Ending::Calls(calls.to_vec()),
+        }
     }
 
     async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
@@ -138,6 +142,17 @@ impl Upstream for OpenAi {
     }
 
     fn calls(answer: &ChatCompletion) -> Result<Vec<ToolCall>, JsonError> {
-        answer.calls().iter().map(ToolCall::try_from).collect()
+        let function = answer.message().and_then(|it| it.function_call.as_ref());
+        // Some servers send a call in both forms.
+        let function = function.filter(|_| answer.calls().is_empty());
+        let function = function.map(|it| {
+            Ok(ToolCall {
+                name: it.name.clone(),
+                arguments: it.json()?,
+                id: None,
+            })
+        });
+        let calls = answer.calls().iter().map(ToolCall::try_from);
+        calls.chain(function).collect()
     }
 }

@@ -135,4 +135,12 @@ impl ChatRequest {
             .filter_map(|tool| tool.function.as_ref())
             .filter(|function| !function.name.is_empty())
     }
+
+    /// Returns the names in the member that `tools` has replaced.
+    pub(super) fn deprecated_functions(&self) -> Vec<String> {
+        let functions = self.unknown.get("functions").into_iter();
+        let functions = functions.flat_map(Json::elements);
+        let names = functions.filter_map(|function| Some(function.get("name")?.string()?.into()));
+        names.collect()
+    }
 }

@@ -75,8 +75,9 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
         said: false,
     };
     let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
+    let functions = request.offered().map(|function| function.name.clone());
     BlockSession::new(reply)
-        .tools(request.offered().map(|function| function.name.clone()))
+        .tools(functions.chain(request.deprecated_functions()))
         .document(document)
 }
 
@@ -145,7 +146,7 @@ impl Blocks for Reply {
     }
 
     fn output(&mut self, chunk: &ChatCompletionChunk, to: &mut To<'_>) -> Result<(), SendError> {
-        self.buffered = self.check(chunk)?;
+        self.buffered = self.check(chunk, to)?;
         if let Some(usage) = &chunk.usage {
             self.usage = Some(usage.clone());
         }
@@ -191,6 +192,9 @@ impl Blocks for Reply {
         let (delta, reason) = match ending {
             Ending::Finish(reason) => (Delta::default(), reason.clone()),
             Ending::Calls(calls) => {
+                for call in calls {
+                    to.check_tool(&call.function.name)?;
+                }
                 let calls = (0..).zip(calls.iter().cloned());
                 let calls = calls.map(|(index, call)| ToolCallDelta::complete(index, call));
                 let delta = Delta {
@@ -259,7 +263,17 @@ impl Blocks for Reply {
 impl Reply {
     /// Checks a chunk before any part of it is written, because written parts cannot be undone.
     /// Returns the size of the buffered calls including this chunk.
-    fn check(&self, chunk: &ChatCompletionChunk) -> Result<usize, SendError> {
+    fn check(&self, chunk: &ChatCompletionChunk, to: &To<'_>) -> Result<usize, SendError> {
+        for choice in &chunk.choices {
+            let calls = choice.delta.tool_calls.iter();
+            let functions = calls.filter_map(|call| call.function.as_ref());
+            let names = functions
+                .chain(&choice.delta.function_call)
+                .filter_map(|function| function.name.as_deref());
+            for name in names.filter(|name| !name.is_empty()) {
+                to.check_tool(name)?;
+            }
+        }
         let mut choices = chunk.choices.iter();
         if choices.any(|choice| choice.index >= MAX_CHOICES) {
             let message = format!("a choice's index must be below {MAX_CHOICES}");

@@ -265,6 +265,17 @@ struct State<D> {
     /// `false` if the answer is a document.
     is_stream: bool,
     document: Option<D>,
+    /// The beginning, if what followed it was refused: the caller has taken the bytes of both back.
+    beginning: Vec<u8>,
+}
+
+impl<D> State<D> {
+    fn check_tool<B: Blocks>(&self, name: &str) -> Result<(), SendError> {
+        match self.tools.contains(name) {
+            true => Ok(()),
+            false => Err(SendError::Unsupported(B::NOT_OFFERED)),
+        }
+    }
 }
 
 /// The place that a reply is written to: the stream or the document.
@@ -350,6 +361,15 @@ impl<B: Blocks> Writer<'_, B> {
         self.state.open == Some(block)
     }
 
+    /// Checks that the front end offers a tool, for a call in the protocol's own form.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Unsupported`] if it does not.
+    pub fn check_tool(&self, name: &str) -> Result<(), SendError> {
+        self.state.check_tool::<B>(name)
+    }
+
     /// Returns `true` once there is text.
     #[must_use]
     pub fn has_text(&self) -> bool {
@@ -412,6 +432,7 @@ impl<B: Blocks> BlockSession<B> {
                 citations: Vec::new(),
                 is_stream: true,
                 document: None,
+                beginning: Vec::new(),
             },
         }
     }
@@ -440,6 +461,8 @@ impl<B: Blocks> BlockSession<B> {
             // Not byte by byte: the buffer of a new reply has no space.
             out.reserve(BEGINNING);
         }
+        let start = out.len();
+        out.append(&mut self.state.beginning);
         let mut writer = Writer {
             state: &mut self.state,
             out,
@@ -448,15 +471,18 @@ impl<B: Blocks> BlockSession<B> {
         if !mem::replace(&mut writer.state.has_begun, true) {
             self.blocks.begin(&mut writer);
         }
-        write(&mut self.blocks, &mut writer)?;
-        writer.result
+        let begun = writer.out.len();
+        let written = write(&mut self.blocks, &mut writer).and(writer.result);
+        if written.is_err() {
+            let beginning = out.get(start..begun).unwrap_or_default();
+            self.state.beginning = beginning.to_vec();
+        }
+        written
     }
 
     fn check(&self, calls: &[ToolCall]) -> Result<(), SendError> {
         for call in calls {
-            if !self.state.tools.contains(&call.name) {
-                return Err(SendError::Unsupported(B::NOT_OFFERED));
-            }
+            self.state.check_tool::<B>(&call.name)?;
             if call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));
             }

@@ -90,6 +90,9 @@ pub enum ModelFault {
     /// A call of the answer has no end, or its arguments are not an object.
     #[error("The model made a call that is not complete.")]
     BadCall,
+    /// A call of the answer is of a tool that the front end does not offer, or has arguments that the tool does not take.
+    #[error("The model made a call that is not possible here.")]
+    ImpossibleCall,
     /// The answer exceeds the limit.
     #[error("The model's answer is too long.")]
     TooLarge,

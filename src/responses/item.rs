@@ -100,6 +100,20 @@ impl Item {
         self.kind == "function_call"
     }
 
+    /// Returns the kind of the tool that this item calls, such as `function`, `custom_tool` or `local_shell`; `None` if
+    /// it is no call, or one of a tool that runs at the server.
+    pub(super) fn client_tool(&self) -> Option<&str> {
+        let at_server = [
+            "code_interpreter",
+            "file_search",
+            "image_generation",
+            "mcp",
+            "web_search",
+        ];
+        let tool = self.kind.strip_suffix("_call")?;
+        (!at_server.contains(&tool)).then_some(tool)
+    }
+
     /// Returns the name by which agents know the called function.
     pub(super) fn full_name(&self) -> Cow<'_, str> {
         full_name(

@@ -96,7 +96,10 @@ impl Upstream for Responses {
 
     fn passed(event: &Event) -> Option<StreamEvent> {
         let event = event.stream()?;
-        let is_call = event.item.as_ref().is_some_and(|item| item.is_call());
+        let is_call = event
+            .item
+            .as_ref()
+            .is_some_and(|item| item.client_tool().is_some());
         // The end of the relay passes the reasons on that every dialect has.
         let cut = event.response.as_ref().and_then(|it| Self::cut(it));
         let is_end = event.kind == EventKind::Incomplete && cut != Some(Cut::Other);
@@ -104,7 +107,7 @@ impl Upstream for Responses {
     }
 
     fn ending(answer: Response) -> Ending {
-        Ending::Calls(answer.calls().cloned().collect())
+        Ending::Calls(client_calls(&answer).cloned().collect())
     }
 
     async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
@@ -139,7 +142,7 @@ impl Upstream for Responses {
             ("incomplete" | "cancelled" | "failed" | "in_progress" | "queued", _) => {
                 Some(Cut::Other)
             }
-            _ => answer.calls().any(is_cut).then_some(Cut::Other),
+            _ => client_calls(answer).any(is_cut).then_some(Cut::Other),
         }
     }
 
@@ -152,6 +155,21 @@ impl Upstream for Responses {
     }
 
     fn calls(answer: &Response) -> Result<Vec<ToolCall>, JsonError> {
-        answer.calls().map(ToolCall::try_from).collect()
+        let calls = client_calls(answer).map(|item| match item.is_call() {
+            true => ToolCall::try_from(item),
+            // No function: a front end of another dialect offers none of that name.
+            false => Ok(ToolCall {
+                name: item.kind.clone(),
+                arguments: Json::object(|_| ()),
+                id: item.call_id.clone(),
+            }),
+        });
+        calls.collect()
     }
+}
+
+/// Returns the calls that the client may have to run.
+fn client_calls(answer: &Response) -> impl Iterator<Item = &Item> {
+    let items = answer.output.iter();
+    items.filter(|item| item.client_tool().is_some())
 }

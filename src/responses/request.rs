@@ -158,10 +158,19 @@ impl ResponsesRequest {
 
     /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.
     pub(super) fn offered(&self) -> impl Iterator<Item = Function<'_>> + Send {
+        self.allowed().flat_map(Tool::functions)
+    }
+
+    /// Returns an iterator over the tools that are not functions; empty if `tool_choice` is `none`.
+    pub(super) fn others(&self) -> impl Iterator<Item = &Tool> + Send {
+        let is_function = |tool: &&Tool| matches!(&*tool.kind, "function" | "namespace");
+        self.allowed().filter(move |tool| !is_function(tool))
+    }
+
+    fn allowed(&self) -> impl Iterator<Item = &Tool> + Send {
         let choice = self.tool_choice.as_ref();
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
-        let tools = self.tools.iter().filter(move |_| !none);
-        tools.flat_map(Tool::functions)
+        self.tools.iter().filter(move |_| !none)
     }
 }
 

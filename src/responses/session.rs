@@ -45,6 +45,8 @@ pub struct Session {
     is_stored: bool,
     /// The functions that the request offered, by the names that agents know: their own names, and their namespaces.
     tools: HashMap<String, (String, Option<String>)>,
+    /// The kinds and names of the other tools that the request offered.
+    others: Vec<(String, Option<String>)>,
     /// `true` if events are written; otherwise one document is, at the end.
     streams: bool,
     /// The sequence number of the next event.
@@ -112,12 +114,16 @@ impl Session {
             let name = function.full_name().into_owned();
             (name, (function.name, function.namespace))
         });
+        let others = request
+            .others()
+            .map(|it| (it.kind.clone(), it.name.clone()));
         Self {
             env: env.clone(),
             response: Box::new(response),
             required: required(request, storage),
             is_stored: storage.is_stored,
             tools: tools.collect(),
+            others: others.collect(),
             streams: request.is_stream(),
             number: 0,
             block: None,
@@ -359,6 +365,7 @@ impl Session {
                 Some(item) if item.is_message() => Ok(()),
                 Some(item) if item.kind == "reasoning" => self.reasoned(item, out),
                 Some(item) => {
+                    self.check_tool(item)?;
                     let (item, len) = self.prepare(item)?;
                     self.room.take(len)?;
                     self.item(item, out);
@@ -492,7 +499,12 @@ impl protocol::Session for Session {
 
     fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
         match ending {
-            Ending::Calls(calls) => self.end_with(calls, out)?,
+            Ending::Calls(calls) => {
+                for call in calls {
+                    self.check_tool(call)?;
+                }
+                self.end_with(calls, out)?;
+            }
             Ending::Incomplete(reason) => self.incomplete(reason, out),
             Ending::Failed(error) => self.failed(error.clone(), out),
         }

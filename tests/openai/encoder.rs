@@ -15,7 +15,9 @@ use crate::rules::{End, check};
 use crate::support::{Read, fixed};
 
 fn request(usage: bool) -> ChatRequest {
+    let functions = ["f", "g", "one", "two", "three"].map(|name| Function::new(name, "").into());
     let request = ChatRequest::new("m", vec![ChatMessage::user("hi")]).stream(true);
+    let request = request.offer(functions);
     if usage {
         request.include_usage()
     } else {
@@ -177,7 +179,9 @@ fn rule_4_calls_are_written_one_behind_the_other() {
 
 #[test]
 fn rule_4_a_relayed_call_without_an_id_gets_one_before_the_agents_own() {
-    let request = request(false).offer([Function::new("own", "").into()]);
+    let request = request(false);
+    let names = ["own", "one", "two"];
+    let request = request.offer(names.map(|name| Function::new(name, "").into()));
     let mut session = OpenAi::session(&request, &(), &fixed());
     let mut out = Vec::new();
     session.open(&mut out);

@@ -22,7 +22,7 @@ const USAGE: &[u8] = include_bytes!("../../fixtures/openai/chunk-usage.sse");
 
 const STREAM: &str = r#"{"messages":[{"role":"user","content":"x"}],"stream":true,"stream_options":{"include_usage":true},
     "tools":[{"type":"function","function":{"name":"get_weather"}},
-    {"type":"function","function":{"name":"get_tide"}}]}"#;
+    {"type":"function","function":{"name":"get_tide"}},{"type":"function","function":{"name":"f"}}]}"#;
 
 /// Returns the stream of a client when `upstream` is forwarded in pieces of `size` bytes.
 fn forward(upstream: &'static [u8], size: usize) -> String {

@@ -19,7 +19,7 @@ use crate::support::{fixed, read};
 fn session() -> (Session, Vec<u8>) {
     let request = ResponsesRequest::new("m \"1\"", "hi")
         .stream(true)
-        .offer([Tool::function("f", "")]);
+        .offer(["f", "up"].map(|name| Tool::function(name, "")));
     let mut session = Responses::session(&request, &Storage::default(), &fixed());
     let mut out = Vec::new();
     session.open(&mut out);
@@ -56,7 +56,7 @@ fn event() -> impl Strategy<Value = StreamEvent> {
             text
         ))),
         "\\PC{0,8}".prop_map(|text| StreamEvent::item(Item::call("call_1", "up", text))),
-        "[a-z_]{0,8}".prop_map(|kind| {
+        "[a-z]{0,8}".prop_map(|kind| {
             let mut item = Item::default();
             item.kind = kind;
             StreamEvent::item(item)

@@ -334,9 +334,9 @@ fn endings_of_an_agents_own() {
     assert_eq!(failed(&stream).0, "context_length_exceeded");
 
     let stream = answer(|reply| async move {
-        let mut odd = Item::call("", "two", "");
+        let mut odd = Item::call("", "get_tide", "");
         odd.id = Some("fc_2".into());
-        let calls = vec![Item::call("call_1", "one", "{\"a\":1}"), odd];
+        let calls = vec![Item::call("call_1", "get_tide", "{\"a\":1}"), odd];
         Ok(reply.end(Ending::Calls(calls))?)
     });
     let checked = check(&stream, End::Completed);
@@ -346,9 +346,12 @@ fn endings_of_an_agents_own() {
 
     // One that cannot be written keeps the others from being written.
     let stream = answer(|reply| async move {
-        let calls = vec![Item::call("call_1", "one", "{}"), Item::call("", "", "{}")];
+        let calls = vec![
+            Item::call("call_1", "get_tide", "{}"),
+            Item::call("", "two", "{}"),
+        ];
         let ended = reply.end(Ending::Calls(calls));
-        assert!(matches!(ended, Err(SendError::Invalid(_))));
+        assert!(matches!(ended, Err(SendError::Unsupported(_))));
         Ok(())
     });
     let checked = check(&stream, End::Completed);

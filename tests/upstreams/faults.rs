@@ -18,6 +18,7 @@ const BROKE: &str = "The model's answer broke off.";
 const FAILED: &str = "The model's server failed.";
 const NONSENSE: &str = "The model's server sent something that is not an answer.";
 const CALL: &str = "The model made a call that is not complete.";
+const IMPOSSIBLE: &str = "The model made a call that is not possible here.";
 
 fn said(calls: usize, end: End) -> Said {
     let call = |at| {
@@ -74,6 +75,8 @@ fn table(
         // The arguments are cut, and the end says nothing of it.
         (call.replace(r#"Brest\"}"#, "Bre"), CALL),
         (call.replace(r#"\"port\""#, "port"), CALL),
+        // No front end offers it.
+        (call.replace("get_tide", "reboot"), IMPOSSIBLE),
     ]
 }
 

@@ -7,6 +7,7 @@
     clippy::indexing_slicing
 )]
 
+mod calls;
 mod faults;
 mod first_output;
 mod pairs;

@@ -6,15 +6,38 @@ use crate::protocol::{SendError, ToolCall};
 use crate::responses::block::BlockKind;
 use crate::responses::{EventKind, Item, StreamEvent};
 
+/// The reason why a call is refused.
+const NOT_OFFERED: &str = "a tool that the request did not offer";
+
 impl Session {
+    /// Checks that the request offered the tool that an item calls, if it is a call that the client may have to run.
+    pub(super) fn check_tool(&self, item: &Item) -> Result<(), SendError> {
+        let Some(tool) = item.client_tool() else {
+            return Ok(());
+        };
+        let is_offered = match tool {
+            "function" => {
+                let function = self.tools.get(&*item.full_name());
+                function.is_some_and(|(name, _)| Some(name) == item.name.as_ref())
+            }
+            "custom_tool" => {
+                let custom = |(kind, name): &(String, _)| kind == "custom" && *name == item.name;
+                self.others.iter().any(custom)
+            }
+            // The kind of a tool may have a version behind it.
+            tool => self.others.iter().any(|(kind, _)| kind.starts_with(tool)),
+        };
+        match is_offered {
+            true => Ok(()),
+            false => Err(SendError::Unsupported(NOT_OFFERED)),
+        }
+    }
+
     /// Writes calls of the client's tools.
     pub(super) fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
         let items = calls.iter().map(|call| {
-            let Some((name, namespace)) = self.tools.get(&call.name) else {
-                return Err(SendError::Unsupported(
-                    "a tool that the request did not offer",
-                ));
-            };
+            let tool = self.tools.get(&call.name);
+            let (name, namespace) = tool.ok_or(SendError::Unsupported(NOT_OFFERED))?;
             if call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));
             }

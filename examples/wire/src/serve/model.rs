@@ -9,7 +9,7 @@ use copilot_wire::anthropic::Anthropic;
 use copilot_wire::json::Json;
 use copilot_wire::models::{Dialect as _, Relay, RelayError, refused, retry_after};
 use copilot_wire::openai::OpenAi;
-use copilot_wire::protocol::{AgentError, ModelFault, Protocol, SendError};
+use copilot_wire::protocol::{AgentError, ModelFault, Protocol};
 use copilot_wire::responses::Responses;
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
@@ -27,9 +27,6 @@ const LONGEST_ERROR: usize = 64 * 1024;
 
 /// The longest list of models that is read, in bytes.
 const LONGEST_LIST: usize = 16 * 1024 * 1024;
-
-/// The message for the user if the front end has no such tool, or the tool takes other arguments.
-const NOT_POSSIBLE: &str = "The model made a call that is not possible here.";
 
 /// The time for the bytes behind the end of an answer, after which its connection is closed.
 const LAST: Duration = Duration::from_secs(1);
@@ -266,9 +263,6 @@ impl Model {
         }
         relay.end(reply).map_err(|error| match (error, broken) {
             (RelayError::Truncated, Some(why)) => fault(ModelFault::Truncated, why),
-            (RelayError::Send(error), _) if error != SendError::Closed => {
-                AgentError::from(error).user_message(NOT_POSSIBLE)
-            }
             (error, _) => error.into(),
         })
     }
