@@ -1,7 +1,7 @@
 //! Messages that answer requests.
 
 use super::{ContentBlock, ToolUseBlock};
-use crate::json::{Json, List, Members, Wire, present};
+use crate::json::{Json, List, Members, Wire, own, present};
 use crate::protocol;
 
 /// The reason why a message ended.
@@ -60,7 +60,7 @@ impl Usage {
         self.output_tokens = newer.output_tokens;
         for (key, value) in &newer.unknown {
             self.unknown.retain(|known| known != key);
-            self.unknown.push(key, value.clone());
+            self.unknown.push(key, own(value));
         }
     }
 }

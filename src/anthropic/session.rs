@@ -49,6 +49,8 @@ pub struct Reply {
     buffered: usize,
     stop: Stop,
     usage: Usage,
+    /// Unknown members of the last event with the usage.
+    unknown: Members,
     /// The names of tools of Anthropic's own types. Some of them the client runs, such as `bash`.
     typed: Vec<String>,
 }
@@ -68,6 +70,7 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         buffered: 0,
         stop: Stop::default(),
         usage: Usage::default(),
+        unknown: Members::new(),
         typed: request.typed().map(|tool| tool.name.clone()).collect(),
     };
     let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
@@ -152,6 +155,9 @@ impl Blocks for Reply {
             Output::Stop => to.close(self),
             Output::Message(delta) => {
                 self.usage.update(&delta.usage);
+                if !delta.unknown.is_empty() {
+                    self.unknown = own(&delta.unknown);
+                }
                 if delta.delta.stop_reason.is_some() {
                     self.stop = delta.delta.clone();
                 }
@@ -261,7 +267,7 @@ impl Blocks for Reply {
         let delta = MessageDelta {
             delta,
             usage: mem::take(&mut self.usage),
-            unknown: Members::new(),
+            unknown: mem::take(&mut self.unknown),
         };
         to.event(self, Event::MessageDelta(delta));
         to.event(self, Event::MessageStop);

@@ -212,7 +212,11 @@ impl Blocks for Reply {
     }
 
     fn usage(&mut self, usage: &protocol::Usage, _: &mut To<'_>) {
-        self.usage = Some((*usage).into());
+        // Figures of another server have more members.
+        let is_same = |own: &Usage| protocol::Usage::from(own) == *usage;
+        if !self.usage.as_ref().is_some_and(is_same) {
+            self.usage = Some((*usage).into());
+        }
     }
 
     fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {

@@ -474,7 +474,10 @@ impl protocol::Session for Session {
             Part::Status(status) => self.status(status, out),
             Part::ToolRun(run) => self.status(&run.to_status(), out),
             Part::Usage(usage) => {
-                self.usage = (*usage).into();
+                // Figures of another server have more members.
+                if protocol::Usage::from(&self.usage) != *usage {
+                    self.usage = (*usage).into();
+                }
                 Ok(())
             }
             Part::Cite(citation) => self.cite(citation, out),

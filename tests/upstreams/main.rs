@@ -13,3 +13,4 @@ mod first_output;
 mod pairs;
 mod prompts;
 mod support;
+mod usage;
