@@ -12,7 +12,8 @@ use copilot_wire_kit::responses::ResponsesClient;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Gateway, anthropic, app, ask, copilot, openai, page, responses_client, search, workspace,
+    Gateway, anthropic, app, ask, caller, copilot, openai, page, responses_client, search,
+    workspace,
 };
 
 const IMPOSSIBLE: &str = "The model made a call that is not possible here.";
@@ -69,6 +70,7 @@ fn a_responses_client_gets_calls_of_other_tools_only_if_it_offers_them() {
             bytes(&ask(workspace(), whole())),
             bytes(&ask(copilot(), whole())),
             bytes(&ask(search(), whole())),
+            bytes(&ask(caller(), whole())),
         ] {
             assert!(all.contains(IMPOSSIBLE), "{all}");
         }

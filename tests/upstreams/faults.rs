@@ -10,8 +10,8 @@ use http::{HeaderMap, StatusCode};
 use serde_json::json;
 
 use crate::support::{
-    End, Gateway, Said, anthropic, app, ask, chat, copilot, messages, openai, page, responses,
-    responses_client, search, workspace,
+    End, Gateway, Said, anthropic, app, ask, caller, chat, copilot, messages, openai, page,
+    responses, responses_client, search, workspace,
 };
 
 const BROKE: &str = "The model's answer broke off.";
@@ -101,6 +101,7 @@ fn all<U: Upstream>(stream: &str, sentence: &str) {
         check(&ask(workspace(), gateway()), sentence, stream);
         check(&ask(copilot(), gateway()), sentence, stream);
         check(&ask(search(), gateway()), sentence, stream);
+        check(&ask(caller(), gateway()), sentence, stream);
     }
 }
 

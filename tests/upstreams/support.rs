@@ -8,6 +8,7 @@ use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::ag_ui::App;
 use copilot_wire_kit::anthropic::AnthropicClient;
 use copilot_wire_kit::github::CopilotChat;
+use copilot_wire_kit::mcp::McpClient;
 use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
@@ -326,4 +327,9 @@ pub(crate) fn copilot() -> CopilotChat {
 
 pub(crate) fn search() -> SearchChat {
     SearchChat::new("default")
+}
+
+/// A program that has the agent as a tool.
+pub(crate) fn caller() -> McpClient {
+    McpClient::new("ask")
 }

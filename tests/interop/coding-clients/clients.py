@@ -270,8 +270,10 @@ def resumed(client, port):
 def main():
     answers = Server(sys.argv[1])
     fails = Server(sys.argv[1], f"http://127.0.0.1:{answers.port}/no/such/model")
-    gateways = {dialect: Gateway(sys.argv[2], answers.port, dialect) for dialect in ("chat", "messages")}
-    print("| client | an answer | a tool of its own | through `wire serve` | a failure | Ctrl-C |\n|---|---|---|---|---|---|")
+    gateways = [Gateway(sys.argv[2], answers.port, dialect) for dialect in ("chat", "responses", "messages")]
+    columns = ["client", "an answer", "a tool of its own", "through `wire serve` from chat completions", "Responses", "Messages"]
+    columns += ["a failure", "Ctrl-C"]
+    print(f"| {' | '.join(columns)} |\n|{'---|' * len(columns)}")
     passed = failed = 0
     for name, (client, call) in CLIENTS.items():
         cells = []
@@ -279,7 +281,7 @@ def main():
         for server, prompt, expected, posts, leaves in [
             (answers, question, "client", 1, 0),
             (answers, call, "tide-42", 2, 0),
-            (gateways["chat" if "Claude" in name or "Messages" in name else "messages"], call, "tide-42", 2, 0),
+            *((gateway, call, "tide-42", 2, 0) for gateway in gateways),
             (fails, "hello", "something went wrong", 1, 0),
             # It closes the connection, which drops the agent.
             (answers, question, "", 1, 1),
@@ -298,7 +300,7 @@ def main():
         fault = resumed(client, answers.port)
         passed, failed = (passed, failed + 1) if fault else (passed + 1, failed)
         print(f"| {name} | {'NO: ' + fault if fault else 'yes'} |", flush=True)
-    for server in (answers, fails, *gateways.values()):
+    for server in (answers, fails, *gateways):
         server.process.terminate()
     print(f"\n{passed} passed, {failed} failed")
     sys.exit(1 if failed else 0)
