@@ -16,7 +16,7 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::dialect::{Dialect, Speech};
 use super::log::Facts;
@@ -27,6 +27,9 @@ const LONGEST_ERROR: usize = 64 * 1024;
 
 /// The longest list of models that is read, in bytes.
 const LONGEST_LIST: usize = 16 * 1024 * 1024;
+
+/// The time for the list of models.
+const LISTING: Duration = Duration::from_secs(60);
 
 /// The time for the bytes behind the end of an answer, after which its connection is closed.
 const LAST: Duration = Duration::from_secs(1);
@@ -42,6 +45,16 @@ pub(super) struct ModelServer {
     list: Url,
     headers: HeaderMap,
     retries: u32,
+    limits: Limits,
+}
+
+/// The time limits of a server.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// The time without a byte.
+    pub(super) silence: Duration,
+    /// The time of a whole answer, with the requests before it that were sent again.
+    pub(super) answer: Duration,
 }
 
 /// A model, which answers every front end.
@@ -60,7 +73,7 @@ impl ModelServer {
         url: &str,
         key: Option<&str>,
         retries: u32,
-        patience: Duration,
+        limits: Limits,
     ) -> Result<Self, String> {
         let (path, (header, scheme), fixed) = match dialect {
             Dialect::Chat => (OpenAi::PATH, OpenAi::KEY, OpenAi::HEADERS),
@@ -94,7 +107,7 @@ impl ModelServer {
             value.set_sensitive(true);
             headers.insert(header, value);
         }
-        let client = client(base.scheme() == "http", patience);
+        let client = client(base.scheme() == "http", limits.silence);
         Ok(Self {
             dialect,
             client: client.map_err(|error| ClientError::from(error).to_string())?,
@@ -102,11 +115,20 @@ impl ModelServer {
             list: at("/models"),
             headers,
             retries,
+            limits,
         })
     }
 
     /// Asks the server for the names of its models.
     pub(super) async fn models(&self) -> Result<Vec<String>, String> {
+        let listed = timeout(LISTING, self.list()).await;
+        listed.unwrap_or_else(|_| {
+            let seconds = LISTING.as_secs();
+            Err(format!("it has not listed its models within {seconds} s"))
+        })
+    }
+
+    async fn list(&self) -> Result<Vec<String>, String> {
         let request = self
             .client
             .get(self.list.clone())
@@ -131,6 +153,12 @@ impl ModelServer {
             true => Err("it lists no models".to_owned()),
             false => Ok(ids),
         }
+    }
+
+    /// Returns why an answer that took too long has failed.
+    fn late(&self) -> String {
+        let seconds = self.limits.answer.as_secs();
+        format!("the answer has not ended within {seconds} s")
     }
 
     /// Sends a request, again if it may be, and returns the response once it has a stream.
@@ -242,20 +270,28 @@ impl Model {
         let body = U::body(&mut prompt);
         // They may have megabytes, and the answer minutes.
         drop((request, prompt));
-        let mut answer = self.server.send::<U>(body, headers, &facts).await?;
+        let server = &self.server;
+        let end = Instant::now() + server.limits.answer;
+        let sent = timeout_at(end, server.send::<U>(body, headers, &facts)).await;
+        let mut answer = sent.unwrap_or_else(|_| {
+            let failure = fault(ModelFault::NoAnswer, server.late());
+            Err(failure.status(StatusCode::GATEWAY_TIMEOUT))
+        })?;
         let mut relay = Relay::<U>::new();
         let mut broken = None;
         while !relay.is_over() {
-            match answer.chunk().await {
-                Ok(Some(bytes)) => {
+            // A stream of comments has no other end.
+            match timeout_at(end, answer.chunk()).await {
+                Ok(Ok(Some(_))) if Instant::now() > end => broken = Some(server.late()),
+                Ok(Ok(Some(bytes))) => {
                     relay.pass(&bytes, &reply).await?;
+                    continue;
                 }
-                Ok(None) => break,
-                Err(error) => {
-                    broken = Some(ClientError::from(error));
-                    break;
-                }
+                Ok(Ok(None)) => {}
+                Ok(Err(error)) => broken = Some(ClientError::from(error).to_string()),
+                Err(_) => broken = Some(server.late()),
             }
+            break;
         }
         if relay.is_over() {
             // A connection is used again if its response was read to the end.

@@ -50,6 +50,7 @@ impl Server {
     /// Returns a router with these models on every front end.
     pub(super) fn router(&self, plan: &Plan) -> Result<Router, Box<dyn Error>> {
         let mut router = self.base.clone().max_turns(plan.server.turns());
+        router = router.cors(plan.cors.clone());
         let mut signer = None;
         let github = match &plan.keys {
             Some(keys) => {

@@ -9,18 +9,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use copilot_wire::router::Cors;
+use http::HeaderValue;
 use hyper_server::users;
+use reqwest::Url;
 use serde::Deserialize;
 
 use super::dialect::Dialect;
-use super::model::{Model, ModelServer};
+use super::model::{Limits, Model, ModelServer};
 use crate::verdict::Failure;
 
 /// The options of `wire serve`.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// Read everything from this TOML file, and again on SIGHUP; see the example below
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["ServerSettings", "UpstreamSettings"], required_unless_present = "upstream")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["ServerSettings", "UpstreamSettings"])]
     pub(super) config: Option<PathBuf>,
     #[command(flatten)]
     server: ServerSettings,
@@ -50,6 +53,10 @@ pub(super) struct ServerSettings {
     /// Let answers go on when their client leaves, so that it can come back for them; in memory
     #[arg(long)]
     pub(super) resumable: bool,
+    /// An origin whose web pages may call, such as https://chat.example.com; may be given several times. The OpenBB
+    /// Workspace may without it
+    #[arg(long, value_name = "ORIGIN")]
+    origin: Vec<String>,
     /// The number of turns at a time; further ones get 503 [default: 256]
     #[arg(long, value_name = "N")]
     turns: Option<usize>,
@@ -88,6 +95,9 @@ pub(super) struct UpstreamSettings {
     /// The seconds without a byte after which the upstream has failed [default: 300]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<NonZeroU64>,
+    /// The seconds after which an answer has failed that has not ended [default: 3600]
+    #[arg(long, value_name = "SECONDS")]
+    answer_timeout: Option<NonZeroU64>,
 }
 
 /// A file of settings.
@@ -102,6 +112,8 @@ struct File {
 /// The models to be served, and how.
 pub(super) struct Plan {
     pub(super) server: ServerSettings,
+    /// The origins of web pages that may call.
+    pub(super) cors: Cors,
     /// The users and their keys; `None` if everybody on this machine is served.
     pub(super) keys: Option<Vec<(String, String)>>,
     /// The models, the first of which answers front ends that name none.
@@ -113,6 +125,7 @@ impl Options {
     pub(super) async fn plan(&self) -> Result<Plan, Failure> {
         let Some(path) = &self.config else {
             let option = |name: &str| format!("--{name}");
+            let mut plan = self.server.plan(&option)?;
             let server = self.upstream.server(&option)?;
             let names = match self.models.is_empty() {
                 true => server.models().await.map_err(|why| {
@@ -123,8 +136,8 @@ impl Options {
             let instructions = &self.upstream.instructions;
             let model =
                 |name: String| Arc::new(Model::new(&name, &name, instructions.clone(), &server));
-            let models = names.into_iter().map(model).collect();
-            return self.server.plan(models, &option);
+            plan.models = names.into_iter().map(model).collect();
+            return Ok(plan);
         };
         let failed = |why: &dyn Display| Failure::new(format!("{}: {why}", path.display()));
         let text = fs::read_to_string(path).map_err(|error| failed(&error))?;
@@ -133,25 +146,27 @@ impl Options {
             let line = before.map_or(1, |before| before.matches('\n').count() + 1);
             failed(&format_args!("line {line}: {}", error.message()))
         })?;
-        let mut models = Vec::new();
+        let mut plan = file
+            .server
+            .plan(&|name| format!("{}: server.{name}", path.display()))?;
         for (at, settings) in file.models.iter().enumerate() {
             let place = |name: &str| format!("{}: models[{at}].{name}", path.display());
             let missing = |name| move || Failure::new(format!("{}: it is missing", place(name)));
             let server = settings.server(&place)?;
             let name = settings.name.as_ref().ok_or_else(missing("name"))?;
-            if models.iter().any(|model: &Arc<Model>| model.name == *name) {
+            if plan.models.iter().any(|model| model.name == *name) {
                 let place = place("name");
                 return Err(Failure::new(format!("{place}: another model has it")));
             }
             let model = settings.model.as_ref().unwrap_or(name);
             let instructions = settings.instructions.clone();
-            models.push(Arc::new(Model::new(name, model, instructions, &server)));
+            plan.models
+                .push(Arc::new(Model::new(name, model, instructions, &server)));
         }
-        if models.is_empty() {
+        if plan.models.is_empty() {
             return Err(failed(&"models: there is none"));
         }
-        file.server
-            .plan(models, &|name| format!("{}: server.{name}", path.display()))
+        Ok(plan)
     }
 }
 
@@ -159,7 +174,8 @@ impl Options {
 type Place<'a> = &'a dyn Fn(&str) -> String;
 
 impl ServerSettings {
-    fn plan(&self, models: Vec<Arc<Model>>, place: Place<'_>) -> Result<Plan, Failure> {
+    /// Returns a plan without models.
+    fn plan(&self, place: Place<'_>) -> Result<Plan, Failure> {
         let keys = match &self.keys_env {
             Some(name) => {
                 let keys = users(&variable(name, &place("keys-env"))?);
@@ -177,11 +193,24 @@ impl ServerSettings {
             }
             None => None,
         };
+        let mut cors = Cors::default();
+        for text in &self.origin {
+            let is_origin =
+                |url: &Url| url.has_host() && url.origin().ascii_serialization() == *text;
+            let origin = Url::parse(text).ok().filter(is_origin);
+            let origin = origin.and_then(|_| HeaderValue::from_str(text).ok());
+            let why = "it must be like https://chat.example.com, without a path";
+            cors = cors.allow(
+                origin
+                    .ok_or_else(|| Failure::new(format!("{}: {text}: {why}", place("origin"))))?,
+            );
+        }
         let server = self.clone();
         Ok(Plan {
             server,
+            cors,
             keys,
-            models,
+            models: Vec::new(),
         })
     }
 
@@ -198,20 +227,34 @@ impl ServerSettings {
 impl UpstreamSettings {
     fn server(&self, place: Place<'_>) -> Result<Arc<ModelServer>, Failure> {
         let missing = |name| move || Failure::new(format!("{}: it is missing", place(name)));
-        let key = self
-            .key_env
-            .as_ref()
-            .map(|name| variable(name, &place("key-env")));
+        let key = self.key_env.as_ref().map(|name| {
+            let place = place("key-env");
+            let key = variable(name, &place)?;
+            let why = "has characters that no header can have";
+            match HeaderValue::from_str(&key) {
+                Ok(_) => Ok(key),
+                Err(_) => Err(Failure::new(format!("{place}: {name} {why}"))),
+            }
+        });
         let server = ModelServer::new(
             self.dialect.ok_or_else(missing("dialect"))?,
             self.upstream.as_ref().ok_or_else(missing("upstream"))?,
             key.transpose()?.as_deref(),
             self.retries.unwrap_or_default(),
-            Duration::from_secs(self.timeout.map_or(300, NonZeroU64::get)),
+            Limits {
+                silence: seconds(self.timeout, 300),
+                answer: seconds(self.answer_timeout, 3600),
+            },
         );
         let server = server.map_err(|why| Failure::new(format!("{}: {why}", place("upstream"))))?;
         Ok(Arc::new(server))
     }
+}
+
+/// Returns a time limit, of at most a year: a later moment may not exist.
+fn seconds(set: Option<NonZeroU64>, default: u64) -> Duration {
+    let seconds = set.map_or(default, NonZeroU64::get);
+    Duration::from_secs(seconds.min(365 * 24 * 3600))
 }
 
 /// Returns the value of an environment variable. An error does not show it.

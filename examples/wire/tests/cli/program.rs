@@ -13,6 +13,7 @@ pub(crate) fn wire(args: &[&str]) -> Command {
         // As on a machine without certificates: nothing here needs any.
         .env("SSL_CERT_FILE", "/nonexistent")
         .env("SSL_CERT_DIR", "/nonexistent")
+        .env("BAD_KEY", "sk-secret\n")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

@@ -12,6 +12,8 @@ pub(crate) struct Script {
     pub(crate) bytes: Vec<u8>,
     /// Set if the connection stays open behind it.
     pub(crate) hangs: bool,
+    /// Sent again and again behind it, ten times a second.
+    pub(crate) forever: &'static [u8],
 }
 
 /// A response with a head and a body that ends with its connection.
@@ -20,6 +22,7 @@ pub(crate) fn response(status: &str, headers: &str, body: impl AsRef<[u8]>) -> S
     Script {
         bytes: [head.as_bytes(), body.as_ref()].concat(),
         hangs: false,
+        forever: b"",
     }
 }
 
@@ -32,6 +35,12 @@ impl Script {
     /// Leaves the connection open.
     pub(crate) fn hangs(mut self) -> Self {
         self.hangs = true;
+        self
+    }
+
+    /// Sends bytes for ever.
+    pub(crate) fn forever(mut self, bytes: &'static [u8]) -> Self {
+        self.forever = bytes;
         self
     }
 }
@@ -125,6 +134,12 @@ fn answer(
         }
     };
     let _ = socket.write_all(&script.bytes);
+    while !script.forever.is_empty() && socket.write_all(script.forever).is_ok() {
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    if !script.forever.is_empty() {
+        let _ = left.send(());
+    }
     if script.hangs {
         while socket.read(&mut buffer).is_ok_and(|count| count > 0) {}
         let _ = left.send(());

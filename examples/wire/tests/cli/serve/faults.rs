@@ -7,17 +7,26 @@ use super::{FRONT_ENDS, Gateway, KEY, call, calls, chunk, hello};
 use crate::program::run;
 use crate::upstream::{Script, Upstream, response, stream};
 
+const NO_ANSWER: &str = "The model's server did not answer.";
+const KEY_REFUSED: &str = "The model's server did not accept the key of this server.";
+const NO_MODEL: &str = "The model's server does not know the model.";
+const BUSY: &str = "The model's server is busy.";
+const FAILED: &str = "The model's server failed.";
+const BROKE: &str = "The model's answer broke off.";
+const NONSENSE: &str = "The model's server sent something that is not an answer.";
+const CALL: &str = "The model made a call that is not complete.";
+const NOT_HERE: &str = "The model made a call that is not possible here.";
+
+/// A server that closes the connection.
+fn nothing() -> Script {
+    Script {
+        bytes: Vec::new(),
+        ..response("", "", "")
+    }
+}
+
 #[test]
 fn every_front_end_says_what_is_wrong_and_the_log_the_cause() {
-    const NO_ANSWER: &str = "The model's server did not answer.";
-    const KEY_REFUSED: &str = "The model's server did not accept the key of this server.";
-    const NO_MODEL: &str = "The model's server does not know the model.";
-    const BUSY: &str = "The model's server is busy.";
-    const FAILED: &str = "The model's server failed.";
-    const BROKE: &str = "The model's answer broke off.";
-    const NONSENSE: &str = "The model's server sent something that is not an answer.";
-    const CALL: &str = "The model made a call that is not complete.";
-    const NOT_HERE: &str = "The model made a call that is not possible here.";
     let html = "<!DOCTYPE html><html>sk-upstream</html>";
     let error = json!({"error": {"type": "odd_error", "code": "odd", "message": "sk-upstream"}})
         .to_string();
@@ -42,24 +51,10 @@ fn every_front_end_says_what_is_wrong_and_the_log_the_cause() {
         ),
         (stream(&half), BROKE, "ended before"),
         (stream(""), BROKE, "ended before"),
-        (
-            Script {
-                bytes: Vec::new(),
-                hangs: false,
-            },
-            NO_ANSWER,
-            "connection closed",
-        ),
+        (nothing(), NO_ANSWER, "connection closed"),
         (stream(&half).hangs(), BROKE, "no answer in time"),
         (stream("").hangs(), BROKE, "no answer in time"),
-        (
-            Script {
-                bytes: Vec::new(),
-                hangs: true,
-            },
-            NO_ANSWER,
-            "no answer in time",
-        ),
+        (nothing().hangs(), NO_ANSWER, "no answer in time"),
         (
             response("401 Unauthorized", json_type, &error),
             KEY_REFUSED,
@@ -134,6 +129,44 @@ fn every_front_end_says_what_is_wrong_and_the_log_the_cause() {
             assert!(!(seen + &line).contains(KEY), "{line}");
         }
     }
+}
+
+#[test]
+fn an_answer_without_an_end_fails_in_time() {
+    let upstream = Upstream::new([hello()]);
+    let more = ["--model", "m", "--answer-timeout", "1"];
+    let gateway = Gateway::before(upstream.address, "chat", &more);
+    let half = chunk(&json!({"content": "Half"}), None);
+    for (script, sentence) in [
+        // Comments, as servers send them while a model is busy.
+        (stream(&half).forever(b": busy\n\n"), BROKE),
+        // Events without a word, and a line without an end.
+        (stream(&half).forever(b"data: {\"choices\":[]}\n\n"), BROKE),
+        (stream(&half).forever(b"x"), BROKE),
+        // An error, and a head, that drip.
+        (
+            response("500 Internal Server Error", "", "{").forever(b" "),
+            NO_ANSWER,
+        ),
+        (
+            nothing().forever(b"HTTP/1.1 100 Continue\r\n\r\n"),
+            NO_ANSWER,
+        ),
+    ] {
+        upstream.script(script);
+        let seen = gateway.chat("anthropic", "How is the tide?");
+        assert_eq!(seen.matches(sentence).count(), 1, "{seen}");
+        let line = gateway.line();
+        assert!(line.contains("has not ended within 1 s"), "{line}");
+        assert!(upstream.is_left());
+    }
+    // The wait before a repetition counts.
+    let busy = response("429 Too Many Requests", "retry-after: 9\r\n", "{}");
+    let upstream = Upstream::new([busy]);
+    let more = [&more[..], &["--retries", "9"]].concat();
+    let gateway = Gateway::before(upstream.address, "chat", &more);
+    let (head, _) = gateway.ask("m", &[]);
+    assert_eq!((head.status, upstream.asked().len()), (504, 1));
 }
 
 #[test]

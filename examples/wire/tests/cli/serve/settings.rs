@@ -30,6 +30,10 @@ fn settings_that_are_wrong_name_their_place() {
             "wire.toml: models[0].key-env: the environment has no NO_SUCH_KEY",
         ),
         (
+            &format!("{model}key-env = \"BAD_KEY\""),
+            "wire.toml: models[0].key-env: BAD_KEY has characters that no header can have",
+        ),
+        (
             &model.replace("name = \"m\"\n", ""),
             "wire.toml: models[0].name: it is missing",
         ),
@@ -53,11 +57,20 @@ fn settings_that_are_wrong_name_their_place() {
             &format!("[server]\nkeys-env = \"PATH\"\n{model}"),
             "wire.toml: server.keys-env: PATH must be like user=key",
         ),
+        (
+            &format!("[server]\norigin = [\"https://chat.example/x\"]\n{model}"),
+            "wire.toml: server.origin: https://chat.example/x: it must be like",
+        ),
+        (
+            &format!("{model}answer-timeout = 0"),
+            "wire.toml: line 5: invalid value",
+        ),
     ] {
         std::fs::write(file, text).unwrap();
         let seen = run(&["serve", "--config", file], "");
         assert_eq!(seen.status, 2, "{}{}", seen.out, seen.err);
         assert!(seen.err.contains(error), "{error}: {}", seen.err);
+        assert!(!seen.err.contains("sk-secret"), "{}", seen.err);
     }
     for more in [
         ["--model", "m"],
@@ -69,6 +82,7 @@ fn settings_that_are_wrong_name_their_place() {
     }
     let seen = run(&["serve"], "");
     assert!(seen.err.contains("--upstream <URL>"), "{}", seen.err);
+    assert!(!seen.err.contains("--config"), "{}", seen.err);
 }
 
 #[test]
@@ -147,4 +161,60 @@ fn a_file_is_read_again_and_a_bad_one_changes_nothing() {
     }
     assert!(rest.contains("The server is shutting down"), "{rest}");
     assert_eq!(log()["turn"], "shut_down");
+}
+
+#[test]
+fn pages_of_the_origins_that_are_named_may_call() {
+    let upstream = Upstream::new([hello()]);
+    let options = [
+        "--model",
+        "m",
+        "--keys-env",
+        "USER_KEYS",
+        "--origin",
+        "https://one.example",
+    ];
+    let more = ["--origin", "http://localhost:3000"];
+    let gateway = Gateway::before(upstream.address, "chat", &[&options[..], &more].concat());
+    let allowed = |origin: &str| {
+        let headers = [
+            &*format!("origin: {origin}"),
+            "access-control-request-method: POST",
+            "access-control-request-headers: authorization, content-type",
+        ];
+        let (head, _) = gateway.request("OPTIONS", "/api/chat", &headers, "");
+        head.header("access-control-allow-origin")
+            .map(str::to_owned)
+    };
+    for origin in [
+        "https://one.example",
+        "http://localhost:3000",
+        "https://pro.openbb.co",
+    ] {
+        assert_eq!(allowed(origin).as_deref(), Some(origin));
+        // A refusal too can be read by the page.
+        let origin = format!("origin: {origin}");
+        let (head, _) = gateway.request("POST", "/v1/chat/completions", &[&origin], "{}");
+        assert_eq!(head.status, 401);
+        assert!(head.header("access-control-allow-origin").is_some());
+        gateway.line();
+    }
+    assert_eq!(allowed("https://two.example"), None);
+    let seen = run(
+        &[
+            "serve",
+            "--upstream",
+            "http://127.0.0.1:9",
+            "--dialect",
+            "chat",
+            "--origin",
+            "*",
+        ],
+        "",
+    );
+    assert!(
+        seen.err.contains("--origin: *: it must be like"),
+        "{}",
+        seen.err
+    );
 }
