@@ -337,17 +337,16 @@ impl<U: Upstream> Relay<U> {
         Ok(Some((event, usage)))
     }
 
-    /// Returns `true` if the server sends a stream, which no other character than a letter or `:` begins. Otherwise
-    /// the input is kept, and the error in it is found when all of it is there.
+    /// Returns `true` if the server sends a stream, which a comment or one of the four fields of an event begins.
+    /// Otherwise the input is kept, and the error in it is found when all of it is there.
     fn is_stream(&mut self, input: &mut &[u8]) -> Result<bool, RelayError<U::Failure>> {
         if matches!(self.form, Form::Unknown) {
             // White space, and a byte order mark.
             let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte >= 0x80;
             self.form = match input.iter().find(|byte| !is_blank(byte)) {
                 None => Form::Unknown,
-                Some(b'{' | b'[' | b'<') if U::FRAMING == Framing::Sse => {
-                    Form::Document(Vec::new())
-                }
+                Some(b':' | b'd' | b'e' | b'i' | b'r') => Form::Stream,
+                Some(_) if U::FRAMING == Framing::Sse => Form::Document(Vec::new()),
                 Some(_) => Form::Stream,
             };
         }

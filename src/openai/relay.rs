@@ -17,6 +17,9 @@ pub type Relay = models::Relay<OpenAi>;
 /// The reason why a stream of chunks cannot be relayed.
 pub type RelayError = models::RelayError<ErrorObject>;
 
+/// The members of a delta with reasoning, of which a server sends one.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+
 impl Upstream for OpenAi {
     type Accumulator = Accumulator;
     type Answer = ChatCompletion;
@@ -100,8 +103,9 @@ impl Upstream for OpenAi {
         let choices = chunk.choices.iter();
         for choice in choices.filter(|choice| choice.index == 0) {
             // Before the text: a chunk with both is the border between reasoning and answer.
-            let reasoning = choice.delta.unknown.get("reasoning_content");
-            if let Some(text) = reasoning.and_then(Json::string) {
+            let unknown = &choice.delta.unknown;
+            let mut names = REASONING.into_iter();
+            if let Some(text) = names.find_map(|name| unknown.get(name)?.string()) {
                 reply.reasoning(text).await?;
             }
             let pieces = [&choice.delta.content, &choice.delta.refusal];

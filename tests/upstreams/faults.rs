@@ -61,6 +61,12 @@ fn table(
         (html.into(), NONSENSE),
         (format!("\r\n\u{feff} {html}"), NONSENSE),
         ("data: nonsense\n\n".into(), NONSENSE),
+        (
+            "upstream connect error or reset before headers".into(),
+            NONSENSE,
+        ),
+        // Bytes that are compressed, without a header that says so.
+        ("\u{1f}\u{8}\u{0}data: {}\n\n".into(), NONSENSE),
         (format!("data: {{\"a\":{}\n\n", "[".repeat(200)), NONSENSE),
         (json!({"hello": "world"}).to_string(), NONSENSE),
         (format!("{{\"long\":\"{}\"", "x".repeat(99_999)), NONSENSE),
@@ -158,6 +164,34 @@ fn calls_of_odd_servers_are_calls() {
         let turn = ask(page(), gateway());
         assert_eq!(ports(turn.calls()), expected, "{turn}");
     }
+}
+
+#[test]
+fn reasoning_and_text_are_read_wherever_servers_have_them() {
+    for member in ["reasoning_content", "reasoning"] {
+        let mut delta = json!({"content": "Hi", "reasoning_content": null});
+        delta[member] = "Hm".into();
+        let stream = format!(
+            "data: {}\n\n",
+            json!({"choices": [{"index": 0, "delta": delta, "finish_reason": "stop"}]})
+        );
+        let turn = ask(page(), Gateway::<OpenAi>::new(stream, 9));
+        let all = String::from_utf8_lossy(turn.bytes());
+        assert!(
+            all.contains(r#""type":"reasoning-delta""#) && all.contains("Hm"),
+            "{all}"
+        );
+    }
+    // The first piece is in the start of its block.
+    let stream = messages(&said(0, End::Stop), 1)
+        .replace(r#""text":"""#, r#""text":"First ""#)
+        .replace(r#""thinking":"""#, r#""thinking":"Well ""#);
+    let turn = ask(page(), Gateway::<Anthropic>::new(stream, 9));
+    assert_eq!(turn.text(), "First Half", "{turn}");
+    assert!(
+        String::from_utf8_lossy(turn.bytes()).contains("Well "),
+        "{turn}"
+    );
 }
 
 #[test]
