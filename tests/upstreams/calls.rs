@@ -201,10 +201,10 @@ fn no_agent_can_call_what_was_not_offered_and_its_stream_has_its_beginning() {
         );
     };
     let turn = ask(openai(), Caller);
-    check(bytes(&turn), &turn.faults());
+    check(bytes(&turn), turn.faults());
     let turn = ask(anthropic(), Caller);
-    check(bytes(&turn), &turn.faults());
+    check(bytes(&turn), turn.faults());
     assert!(bytes(&turn).starts_with("event: message_start"), "{turn}");
     let turn = ask(responses_client(), Caller);
-    check(bytes(&turn), &turn.faults());
+    check(bytes(&turn), turn.faults());
 }
