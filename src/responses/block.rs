@@ -1,4 +1,4 @@
-//! An open item with text: a message or reasoning.
+//! An open item with text: a message, a refusal or reasoning.
 
 use std::ops::Range;
 
@@ -9,13 +9,15 @@ use crate::json::{Escape, Json, List, escape};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Message,
+    /// A message of which the only part is a refusal.
+    Refusal,
     Reasoning,
 }
 
 impl BlockKind {
     pub(super) fn prefix(self) -> &'static str {
         match self {
-            Self::Message => "msg",
+            Self::Message | Self::Refusal => "msg",
             Self::Reasoning => "rs",
         }
     }
@@ -23,11 +25,12 @@ impl BlockKind {
     /// Returns the kinds of the events of a part: its start, a piece, the end of its text, and its end.
     pub(super) fn events(self) -> [EventKind; 4] {
         use EventKind::{
-            PartAdded, PartDone, SummaryDelta, SummaryDone, SummaryPartAdded, SummaryPartDone,
-            TextDelta, TextDone,
+            PartAdded, PartDone, RefusalDelta, RefusalDone, SummaryDelta, SummaryDone,
+            SummaryPartAdded, SummaryPartDone, TextDelta, TextDone,
         };
         match self {
             Self::Message => [PartAdded, TextDelta, TextDone, PartDone],
+            Self::Refusal => [PartAdded, RefusalDelta, RefusalDone, PartDone],
             Self::Reasoning => [SummaryPartAdded, SummaryDelta, SummaryDone, SummaryPartDone],
         }
     }
@@ -58,6 +61,7 @@ impl Block {
         let [_, name, ..] = kind.events();
         let (name, part, tail) = match kind {
             BlockKind::Message => (name.as_str(), "content_index", "\",\"logprobs\":[]}\n\n"),
+            BlockKind::Refusal => (name.as_str(), "content_index", "\"}\n\n"),
             BlockKind::Reasoning => (name.as_str(), "summary_index", "\"}\n\n"),
         };
         let mut head = format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":");
@@ -119,12 +123,12 @@ impl Block {
 
     /// Creates an event of the part. An item has one.
     pub(super) fn event(&self, kind: EventKind) -> StreamEvent {
-        let is_message = self.kind == BlockKind::Message;
+        let is_reasoning = self.kind == BlockKind::Reasoning;
         StreamEvent {
             item_id: Some(self.id.clone()),
             output_index: Some(self.index),
-            content_index: is_message.then_some(0),
-            summary_index: (!is_message).then_some(0),
+            content_index: (!is_reasoning).then_some(0),
+            summary_index: is_reasoning.then_some(0),
             ..StreamEvent::new(kind)
         }
     }
@@ -137,6 +141,7 @@ impl Block {
                 logprobs: self.logprobs(),
                 ..ContentPart::output_text(text)
             },
+            BlockKind::Refusal => ContentPart::refusal(text),
             BlockKind::Reasoning => ContentPart::new("summary_text", text),
         }
     }
@@ -145,7 +150,7 @@ impl Block {
     pub(super) fn item(&self, status: &str, parts: Vec<ContentPart>) -> Item {
         let id = Some(self.id.clone());
         match self.kind {
-            BlockKind::Message => Item {
+            BlockKind::Message | BlockKind::Refusal => Item {
                 id,
                 status: Some(status.into()),
                 ..Item::message("assistant", parts)

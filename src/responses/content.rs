@@ -62,6 +62,16 @@ impl ContentPart {
         }
     }
 
+    /// Creates a refusal of the assistant.
+    #[must_use]
+    pub fn refusal(text: impl Into<String>) -> Self {
+        Self {
+            kind: "refusal".into(),
+            refusal: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
     pub(super) fn new(kind: &str, text: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),

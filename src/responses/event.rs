@@ -191,6 +191,9 @@ pub struct StreamEvent {
     /// A complete text.
     #[wire(content)]
     pub text: Option<String>,
+    /// A complete refusal.
+    #[wire(content)]
+    pub refusal: Option<String>,
     /// The log probabilities of the tokens of the text.
     pub logprobs: Option<List<Json>>,
     /// The name of the function of a call.

@@ -245,12 +245,19 @@ impl Session {
         };
         let [.., text_done, part_done] = block.kind.events();
         // Moved from event to event, because it may be large.
-        let text = StreamEvent {
-            text: Some(mem::take(&mut block.text)),
+        let text = Some(mem::take(&mut block.text));
+        let (text, refusal) = match block.kind {
+            BlockKind::Refusal => (None, text),
+            _ => (text, None),
+        };
+        let done = StreamEvent {
+            text,
+            refusal,
             logprobs: block.logprobs(),
             ..block.event(text_done)
         };
-        let text = self.event(text, out).text.unwrap_or_default();
+        let done = self.event(done, out);
+        let text = done.text.or(done.refusal).unwrap_or_default();
         let part = StreamEvent {
             part: Some(Box::new(block.part(text))),
             ..block.event(part_done)
@@ -345,7 +352,8 @@ impl Session {
         }
         let delta = event.delta.as_deref().unwrap_or_default();
         match event.kind {
-            EventKind::TextDelta | EventKind::RefusalDelta => self.text_of(delta, out),
+            EventKind::TextDelta => self.text_of(delta, out),
+            EventKind::RefusalDelta => self.say(BlockKind::Refusal, delta, out),
             EventKind::SummaryDelta | EventKind::ReasoningDelta => {
                 self.say(BlockKind::Reasoning, delta, out)
             }

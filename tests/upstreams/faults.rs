@@ -204,6 +204,40 @@ fn of_two_choices_the_first_counts() {
 }
 
 #[test]
+fn a_refusal_of_responses_stays_one() {
+    let event = |kind: &str, member: &str| {
+        format!(
+            "data: {}\n\n",
+            json!({"type": kind, "output_index": 0, "content_index": 0, member: "I will not."})
+        )
+    };
+    let part = json!({"type": "refusal", "refusal": "I will not."});
+    let item = json!({"id": "m", "type": "message", "role": "assistant", "status": "completed", "content": [part]});
+    let item = json!({"type": "response.output_item.done", "output_index": 0, "item": item});
+    let stream = [
+        event("response.refusal.delta", "delta"),
+        event("response.refusal.done", "refusal"),
+        format!("data: {item}\n\n"),
+        "data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n"
+            .into(),
+    ];
+    let turn = ask(
+        responses_client(),
+        Gateway::<Responses>::new(stream.concat(), 99),
+    );
+    assert_eq!(turn.text(), "I will not.", "{turn}");
+    let bytes = String::from_utf8_lossy(turn.bytes());
+    for event in [
+        r#"event: response.refusal.delta"#,
+        r#""refusal":"I will not."}"#,
+        r#""content":[{"type":"refusal","refusal":"I will not."}]"#,
+    ] {
+        assert!(bytes.contains(event), "{event}: {bytes}");
+    }
+    assert!(!bytes.contains("output_text"), "{bytes}");
+}
+
+#[test]
 fn a_refused_request_is_a_failure_with_a_sentence_and_codes() {
     let refused = |status: u16, body: &str| {
         refused::<OpenAi>(StatusCode::from_u16(status).unwrap(), body.as_bytes())
