@@ -10,9 +10,14 @@ pub mod encode;
 pub mod line;
 pub mod plumbing;
 pub mod query;
+pub mod relay;
 
 pub use guard::source;
 
+use copilot_wire::anthropic::Anthropic;
+use copilot_wire::openai::OpenAi;
+use copilot_wire::responses::Responses;
+use copilot_wire::ui_stream::UiStream;
 use source::Sample;
 
 /// One piece of work.
@@ -113,6 +118,78 @@ pub const ROWS: &[Builder] = &[
     ("query-string", query::string),
     ("query-records", query::records),
     ("conversation", conversation::prompt),
+    ("relay-chat-messages-10", || {
+        relay::tokens::<OpenAi, Anthropic>(10)
+    }),
+    ("relay-chat-messages-300", || {
+        relay::tokens::<OpenAi, Anthropic>(300)
+    }),
+    ("relay-chat-messages-10000", || {
+        relay::tokens::<OpenAi, Anthropic>(10_000)
+    }),
+    ("relay-chat-responses-10", || {
+        relay::tokens::<OpenAi, Responses>(10)
+    }),
+    ("relay-chat-responses-300", || {
+        relay::tokens::<OpenAi, Responses>(300)
+    }),
+    ("relay-chat-responses-10000", || {
+        relay::tokens::<OpenAi, Responses>(10_000)
+    }),
+    ("relay-chat-page-10", || {
+        relay::tokens::<OpenAi, UiStream>(10)
+    }),
+    ("relay-chat-page-300", || {
+        relay::tokens::<OpenAi, UiStream>(300)
+    }),
+    ("relay-chat-page-10000", || {
+        relay::tokens::<OpenAi, UiStream>(10_000)
+    }),
+    ("relay-messages-chat-10", || {
+        relay::tokens::<Anthropic, OpenAi>(10)
+    }),
+    ("relay-messages-chat-300", || {
+        relay::tokens::<Anthropic, OpenAi>(300)
+    }),
+    ("relay-messages-chat-10000", || {
+        relay::tokens::<Anthropic, OpenAi>(10_000)
+    }),
+    ("relay-messages-page-10", || {
+        relay::tokens::<Anthropic, UiStream>(10)
+    }),
+    ("relay-messages-page-300", || {
+        relay::tokens::<Anthropic, UiStream>(300)
+    }),
+    ("relay-messages-page-10000", || {
+        relay::tokens::<Anthropic, UiStream>(10_000)
+    }),
+    ("relay-responses-chat-10", || {
+        relay::tokens::<Responses, OpenAi>(10)
+    }),
+    ("relay-responses-chat-300", || {
+        relay::tokens::<Responses, OpenAi>(300)
+    }),
+    ("relay-responses-chat-10000", || {
+        relay::tokens::<Responses, OpenAi>(10_000)
+    }),
+    ("relay-responses-messages-10", || {
+        relay::tokens::<Responses, Anthropic>(10)
+    }),
+    ("relay-responses-messages-300", || {
+        relay::tokens::<Responses, Anthropic>(300)
+    }),
+    ("relay-responses-messages-10000", || {
+        relay::tokens::<Responses, Anthropic>(10_000)
+    }),
+    ("relay-responses-page-10", || {
+        relay::tokens::<Responses, UiStream>(10)
+    }),
+    ("relay-responses-page-300", || {
+        relay::tokens::<Responses, UiStream>(300)
+    }),
+    ("relay-responses-page-10000", || {
+        relay::tokens::<Responses, UiStream>(10_000)
+    }),
     ("plumbing-burst", plumbing::burst),
     ("plumbing-paced", plumbing::paced),
 ];
