@@ -112,6 +112,7 @@ impl ModelFault {
             Self::Truncated => "truncated",
             Self::NotAnAnswer => "not_an_answer",
             Self::BadCall => "bad_call",
+            Self::ImpossibleCall => "impossible_call",
             Self::TooLarge => "too_large",
         }
     }
