@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::tool::full_name;
-use super::{Content, ContentPart};
+use super::{Content, ContentPart, Tool};
 use crate::json::{Json, JsonError, List, Members, Wire};
 use crate::protocol;
 
@@ -112,6 +112,14 @@ impl Item {
         ];
         let tool = self.kind.strip_suffix("_call")?;
         (!at_server.contains(&tool)).then_some(tool)
+    }
+
+    /// Returns the tools that this item adds to those of the request.
+    pub(super) fn added_tools(&self) -> impl Iterator<Item = Tool> + use<'_> {
+        let adds = matches!(&*self.kind, "additional_tools" | "tool_search_output");
+        let tools = self.unknown.get("tools").filter(|_| adds);
+        let tools = tools.into_iter().flat_map(Json::elements);
+        tools.filter_map(|tool| Tool::from_raw(&tool))
     }
 
     /// Returns the name by which agents know the called function.

@@ -156,9 +156,21 @@ impl ResponsesRequest {
         Ok(Some(id))
     }
 
-    /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.
+    /// Returns an iterator over the functions that may be called, those last that items of the conversation have added:
+    /// the results of a search for tools, and tools of a later turn. Empty if `tool_choice` is `none`.
     pub(super) fn offered(&self) -> impl Iterator<Item = Function<'_>> + Send {
-        self.allowed().flat_map(Tool::functions)
+        let items = match &self.input {
+            Input::Parts(items) if self.allows_calls() => &items[..],
+            _ => &[],
+        };
+        let added = items.iter().flat_map(Item::added_tools);
+        let added = added.flat_map(|tool| {
+            tool.functions()
+                .into_iter()
+                .map(Function::into_owned)
+                .collect::<Vec<_>>()
+        });
+        self.allowed().flat_map(Tool::functions).chain(added)
     }
 
     /// Returns an iterator over the tools that are not functions; empty if `tool_choice` is `none`.
@@ -168,9 +180,13 @@ impl ResponsesRequest {
     }
 
     fn allowed(&self) -> impl Iterator<Item = &Tool> + Send {
+        let allows_calls = self.allows_calls();
+        self.tools.iter().filter(move |_| allows_calls)
+    }
+
+    fn allows_calls(&self) -> bool {
         let choice = self.tool_choice.as_ref();
-        let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
-        self.tools.iter().filter(move |_| !none)
+        choice.is_none_or(|choice| choice.text() != "\"none\"")
     }
 }
 

@@ -79,6 +79,13 @@ pub(super) struct Function<'a> {
 }
 
 impl Function<'_> {
+    pub(super) fn into_owned(self) -> Function<'static> {
+        Function {
+            tool: Cow::Owned(self.tool.into_owned()),
+            ..self
+        }
+    }
+
     /// Returns the name by which agents know the function.
     pub(super) fn full_name(&self) -> Cow<'_, str> {
         full_name(self.namespace.as_deref(), &self.name)

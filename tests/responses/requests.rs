@@ -105,6 +105,23 @@ fn only_functions_are_tools() {
 }
 
 #[test]
+fn tools_that_a_search_has_found_are_offered() {
+    let body = |choice: &str| {
+        format!(
+            r#"{{"tool_choice":"{choice}","tools":[{{"type":"function","name":"f"}},{{"type":"tool_search"}}],"input":[
+            {{"type":"additional_tools","role":"developer","tools":[{{"type":"function","name":"later"}},{{"type":"custom","name":"c"}}]}},
+            {{"type":"tool_search_output","call_id":"c","tools":[
+                {{"type":"namespace","name":"n","tools":[{{"type":"function","name":"found","description":"d"}}]}}]}},
+            {{"type":"message","role":"user","content":"hi","tools":[{{"type":"function","name":"no"}}]}}]}}"#
+        )
+    };
+    let known = request(&body("auto"));
+    let names: Vec<_> = known.tools().map(|tool| tool.name.into_owned()).collect();
+    assert_eq!(names, ["f", "later", "n__found"]);
+    assert_eq!(request(&body("none")).tools().count(), 0);
+}
+
+#[test]
 fn recorded_clients_are_answered() {
     for (name, tools, prompt) in [
         ("codex-01.json", 12, Some("say hi with a shell")),
