@@ -286,6 +286,9 @@ impl Session {
     /// Appends the handle of the conversation.
     fn continued(&mut self) {
         if let Some(handle) = self.handle.take() {
+            if self.text.trim().is_empty() {
+                self.text.push_str(EMPTY);
+            }
             self.text.push_str(&request::continuation(&handle));
         }
     }

@@ -437,10 +437,11 @@ impl<B: Blocks> BlockSession<B> {
         }
     }
 
-    /// Sets the names of the tools that the front end offers. None by default.
+    /// Sets the names of the tools that the front end offers. None by default, and never one without a name.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = String>) -> Self {
-        self.state.tools = tools.into_iter().collect();
+        let tools = tools.into_iter().filter(|name| !name.is_empty());
+        self.state.tools = tools.collect();
         self
     }
 

@@ -157,9 +157,9 @@ impl Upstream for Responses {
     fn calls(answer: &Response) -> Result<Vec<ToolCall>, JsonError> {
         let calls = client_calls(answer).map(|item| match item.is_call() {
             true => ToolCall::try_from(item),
-            // No function: a front end of another dialect offers none of that name.
+            // No function. A tool without a name is never offered, so it reaches no front end of another dialect.
             false => Ok(ToolCall {
-                name: item.kind.clone(),
+                name: String::new(),
                 arguments: Json::object(|_| ()),
                 id: item.call_id.clone(),
             }),

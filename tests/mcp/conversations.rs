@@ -57,6 +57,20 @@ async fn ask(router: &Router, user: &str, question: &str, handle: &str) -> (Stri
 }
 
 #[test]
+fn an_answer_without_text_says_so_before_its_handle() {
+    in_virtual_time(async {
+        let store = MemoryConversationStore::new();
+        let router = empty().conversations(Conversations::per_user(store));
+        let router = router
+            .mount(mount(), agent(|_, _| async { Ok(()) }))
+            .unwrap();
+        let (said, handle) = ask(&router, "a", "one", "").await;
+        assert_eq!(said, "There is no answer.");
+        assert!(!handle.is_empty());
+    });
+}
+
+#[test]
 fn a_handle_continues_a_conversation() {
     in_virtual_time(async {
         let router = repeating();

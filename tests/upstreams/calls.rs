@@ -84,6 +84,22 @@ fn a_responses_client_gets_calls_of_other_tools_only_if_it_offers_them() {
     assert!(bytes(&turn).contains("web_search_call"), "{turn}");
 }
 
+/// A call that is none of a function is no call of a function whose name is that of its kind, or nothing.
+#[test]
+fn no_function_stands_for_a_call_of_another_kind() {
+    let shell = json!({"type": "local_shell_call", "call_id": "c", "action": {"command": ["ls"]}});
+    for name in ["local_shell_call", "local_shell", ""] {
+        let tool = json!({"name": name, "input_schema": {"type": "object"}});
+        let tool = anthropic::Tool::from_json(tool.to_string().as_bytes()).unwrap();
+        let turn = ask(
+            AnthropicClient::new("m").tools([tool]),
+            Gateway::<Responses>::new(response(&shell, "completed"), 7),
+        );
+        assert!(turn.calls().is_empty(), "{name}: {turn}");
+        assert!(bytes(&turn).contains(IMPOSSIBLE), "{name}: {turn}");
+    }
+}
+
 #[test]
 fn an_anthropic_client_gets_calls_of_typed_tools_that_it_offers() {
     let event = |event: Value| {

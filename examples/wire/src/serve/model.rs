@@ -212,6 +212,8 @@ fn client(is_plain: bool, patience: Duration) -> reqwest::Result<reqwest::Client
         .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(patience.min(Duration::from_secs(30)))
         .read_timeout(patience)
+        // Many servers close an idle connection after five seconds: a request on it would fail at that moment.
+        .pool_idle_timeout(Duration::from_secs(4))
         // A redirect would carry the key to another place.
         .redirect(Policy::none());
     if is_plain {
