@@ -45,7 +45,7 @@ pub struct Metrics {
     tokens: Histogram<u64>,
 }
 
-/// What a span says of its operation.
+/// The fields of a span.
 struct Operation {
     start: Instant,
     kind: String,

@@ -70,7 +70,7 @@ const OWN: [&str; 4] = [
     "trace_id",
 ];
 
-/// What was received.
+/// The exports that were received.
 #[derive(Default)]
 struct Received {
     spans: Vec<Span>,
