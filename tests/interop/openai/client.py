@@ -27,6 +27,9 @@ WORDS = (
     "data: [DONE]\n\nend\n\n**Sources**\n\n- [Source](https://a.example)\n"
 )
 TWO = [("call_A", "get_tide", '{"n":1}'), ("call_B", "get_tide", '{"n":2}')]
+BOTH = [*TOOLS, {"type": "function", "function": {"name": "get_weather", "strict": True, "parameters": {
+    "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "additionalProperties": False,
+}}}]
 RELAYED = [("call_A", "get_weather", '{"city":"Brest"}'), ("call_B", "get_tide", '{"port":"Brest"}')]
 
 
@@ -208,9 +211,9 @@ def fails_once():
 
 
 def relayed():
-    completion = helper("relay/calls", tools=TOOLS)
+    completion = helper("relay/calls", tools=BOTH)
     same((calls(completion), completion.model), (RELAYED, "relay/calls"))
-    same(calls(whole("relay/calls", tools=TOOLS)), RELAYED)
+    same(calls(whole("relay/calls", tools=BOTH)), RELAYED)
 
 
 # What a user types at a question, by the code on its line, and the first line of the answer to that.
@@ -281,7 +284,7 @@ CASES = {
     "failure, whole": fails_whole,
     "failure, one request with the client's own retries": fails_once,
     "relayed stream": relayed,
-    "relayed stream, cut": lambda: same(type(failure(iterate, "relay/cut", tools=TOOLS)).__name__, "APIError"),
+    "relayed stream, cut": lambda: same(type(failure(iterate, "relay/cut", tools=BOTH)).__name__, "APIError"),
     "question and answer": question,
     "models": models,
     "refused requests": refused,
