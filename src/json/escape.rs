@@ -36,7 +36,7 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the size of a text with its escapes, those of separators of lines included.
+/// Returns the size of a text with its escapes; separators of lines count as they are.
 #[allow(dead_code, reason = "not every protocol counts")]
 pub(crate) fn escaped_len(text: &str) -> usize {
     let escape = |byte: u8| match byte {
@@ -46,14 +46,8 @@ pub(crate) fn escaped_len(text: &str) -> usize {
     };
     // In sums of one byte, of which the compiler adds many at a time.
     let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
-    let bytes = text.as_bytes();
-    let sums = bytes.chunks(32).map(sum);
-    // U+2028 and U+2029 are E2 80 A8 and E2 80 A9, and six bytes with their escape.
-    let is_separator = |at: &usize| matches!(bytes.get(at + 1..at + 3), Some([0x80, 0xa8 | 0xa9]));
-    let separators = memchr::memchr_iter(0xe2, bytes)
-        .filter(is_separator)
-        .count();
-    text.len() + sums.map(usize::from).sum::<usize>() + 3 * separators
+    let sums = text.as_bytes().chunks(32).map(sum);
+    text.len() + sums.map(usize::from).sum::<usize>()
 }
 
 /// Copies blocks without special bytes. The first block with one in a long text switches to

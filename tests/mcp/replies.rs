@@ -190,25 +190,6 @@ fn failures_are_results_with_the_text_so_far() {
     });
 }
 
-/// Clients read lines of a megabyte. Separators of lines need three characters, and six with their escape.
-#[test]
-fn an_answer_of_separators_is_no_longer_than_a_megabyte() {
-    in_virtual_time(async {
-        let router = router(agent(|_, reply| async move {
-            for _ in 0..300 {
-                if reply.text("\u{2028}".repeat(1000)).await.is_err() {
-                    break;
-                }
-            }
-            Ok(())
-        }));
-        let body = read(post(&router, &[], &call("hi")).await.into_body()).await;
-        let longest = body.lines().map(str::len).max();
-        assert!(longest.unwrap() <= 1 << 20, "{longest:?}");
-        assert_eq!(result(&body)["isError"], true);
-    });
-}
-
 #[test]
 fn a_shutdown_writes_the_result() {
     in_virtual_time(async {
