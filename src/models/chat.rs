@@ -42,8 +42,9 @@ macro_rules! chat_span {
 
 /// Runs a call of a model: the request, and the relay of its answer.
 ///
-/// With the feature `tracing` the call is a span `chat MODEL`, with the fields of OpenTelemetry's conventions: the model of `prompt`, the model that answered, the tokens, the reason of the end, and `error.type` if it
-/// fails. They come from the [`Relay`](super::Relay) that `call` uses. It has no contents; see [`chat_with_contents`].
+/// With the feature `tracing` the call is a span `chat MODEL`, with the fields of OpenTelemetry's conventions: the model of
+/// `prompt`, the model that answered, the tokens, the reason of the end, and `error.type` if the call fails. All but the
+/// first come from the [`Relay`](super::Relay) that `call` uses. The span has no contents; see [`chat_with_contents`].
 /// Without the feature the future is only awaited.
 ///
 /// ```
