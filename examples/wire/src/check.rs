@@ -1,7 +1,7 @@
 //! `wire check`: the conformance kit, over HTTP.
 
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
@@ -12,8 +12,10 @@ use http::{HeaderMap, Request, Response};
 
 use crate::cli::Check as Options;
 use crate::client::{Client, ClientError};
+use crate::clock;
 use crate::key;
 use crate::progress::Line;
+use crate::report::Sheet;
 use crate::screen::{Screen, Style, plain, short};
 use crate::verdict::{self, Failure, Verdict};
 
@@ -40,6 +42,8 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     if let Some(model) = &options.model {
         has_model(&client, options.protocol, model).await?;
     }
+    let files = options.files.create()?;
+    let (time, start) = (clock::now(), Instant::now());
     let mut check = Check::new(&client, target);
     let (line, far) = (Line::new(), Mutex::default());
     let stopped = tokio::select! {
@@ -52,13 +56,23 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     };
     line.clear();
     let report = check.report();
+    let far = far.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let stopped = stopped.then(|| format!("stopped at request {far}"));
+    // Both, even if one of them cannot be written.
+    let written = files.write(&Sheet {
+        kit: options.protocol,
+        report: &report,
+        origin: client.origin(),
+        time,
+        took: start.elapsed(),
+        stopped: stopped.as_deref(),
+    });
     if screen.is_json() {
         screen.json_line(&report)?;
     } else {
         show(&report, screen)?;
     }
-    let far = far.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let stopped = stopped.then(|| format!("stopped at request {far}"));
+    written?;
     match (stopped, report.has_errors()) {
         (None, false) => Ok(Verdict::Clean),
         (None, true) => Ok(Verdict::Wrong),

@@ -10,6 +10,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use copilot_wire_kit::Kit;
 
 use crate::header::Headers;
+use crate::report::Files;
 use crate::{decode, keys, request, serve, sign, sse};
 
 /// Reads and speaks the protocols of chat agents
@@ -87,10 +88,12 @@ The last one: see `wire keys --help`.")]
     /// descriptor points, also to another server; preflights have none of the headers. Every broken
     /// rule is shown with the bytes that broke it, its effect, and the remedy. Warnings leave
     /// the exit status at 0. Ctrl-C cancels, and shows the findings so far.
+    /// Header values and the query of the URL, from eight bytes on, are `*` where the agent repeats them.
     #[command(after_help = "Examples:
   wire check http://127.0.0.1:7777 -p openbb
   wire check https://example.com/agents -p openai
   wire check https://agent.example/v1/chat/completions -p openai --model parrot --json
+  wire check http://127.0.0.1:7777 -p openai --html report.html --junit report.xml
   wire check http://127.0.0.1:7777/github -p github --key test.key
 The last one: see `wire keys --help`.")]
     Check(Check),
@@ -205,6 +208,8 @@ pub(crate) struct Check {
     pub(crate) key: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) headers: Headers,
+    #[command(flatten)]
+    pub(crate) files: Files,
 }
 
 /// Refuses every name. Never called: the parser depends on the kits, see [`Cli::read`].

@@ -109,6 +109,13 @@ impl Client {
         Ok(())
     }
 
+    /// Returns scheme, host and port, which have no secret.
+    pub(crate) fn origin(&self) -> String {
+        let url = Url::parse(&self.root);
+        url.map(|url| url.origin().ascii_serialization())
+            .unwrap_or_default()
+    }
+
     /// Returns the path of the endpoint, if the address has one.
     pub(crate) fn path(&self) -> Option<&str> {
         self.path.as_deref()

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::exchange::Exchange;
 use super::report::{Finding, Report, shown};
 use super::rule::Rule;
+use super::secrets::Secrets;
 
 /// The collector of findings: the rules that were checked, and those that were broken.
 #[derive(Debug, Default)]
@@ -30,9 +31,19 @@ pub struct Judge {
     stream: Range<usize>,
     /// The names of the requests that were not sent.
     pub(super) skipped: Vec<String>,
+    /// What excerpts must not show.
+    pub(super) secrets: Secrets,
 }
 
 impl Judge {
+    /// Creates a collector whose excerpts do not show these secrets.
+    pub(super) fn new(secrets: Secrets) -> Self {
+        Self {
+            secrets,
+            ..Self::default()
+        }
+    }
+
     /// Sets the recorded stream, in which findings then have offsets.
     pub(super) fn reads(&mut self, stream: &[u8]) {
         let start = stream.as_ptr().addr();
@@ -64,10 +75,11 @@ impl Judge {
         let is_part = self.stream.contains(&place);
         let offset = is_part.then(|| place - self.stream.start);
         // The first excerpt stays: later ones of the same rule only add their request.
+        let secrets = &self.secrets;
         let finding = entry.get_or_insert_with(|| Finding {
             rule: *rule,
             requests: Vec::new(),
-            bytes: shown(bytes),
+            bytes: shown(bytes, secrets),
             offset,
         });
         if !finding.requests.iter().any(|known| known == request) {

@@ -43,6 +43,7 @@ mod recorded;
 mod report;
 mod rule;
 mod run;
+mod secrets;
 mod sse;
 mod target;
 

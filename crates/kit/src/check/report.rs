@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::rule::{Level, Rule};
+use super::secrets::Secrets;
 use copilot_wire::protocol::OneLine;
 
 /// The limit in bytes of an excerpt.
@@ -38,7 +39,7 @@ pub struct Finding {
     pub requests: Vec<String>,
     /// An excerpt of the answer to the first of them, as text without loss: bytes that are
     /// not UTF-8 as `\xNN`, escapes for control characters and those that reorder text,
-    /// truncated after 400 bytes.
+    /// truncated after 400 bytes. Header values and the query of the target, from eight bytes on, are `*`.
     pub bytes: String,
     /// For a [`recorded`](super::recorded) stream: the offset of the excerpt, unless it is
     /// about the whole.
@@ -64,6 +65,18 @@ impl Report {
         self.findings.iter().map(|finding| finding.rule.id)
     }
 
+    /// Returns the numbers of errors, warnings, and rules that passed or were not checked, in a line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        format!(
+            "{}, {}; {} passed, {} not applicable",
+            counted(self.count(Level::Error), "error"),
+            counted(self.count(Level::Warning), "warning"),
+            counted(self.passed.len(), "rule"),
+            self.unseen.len(),
+        )
+    }
+
     fn count(&self, level: Level) -> usize {
         let of_level = |finding: &&Finding| finding.rule.level == level;
         self.findings.iter().filter(of_level).count()
@@ -82,14 +95,7 @@ impl fmt::Display for Report {
                 "stopped, {skipped} not sent: three in a row had no answer, no end, or were refused\n"
             )?;
         }
-        write!(
-            f,
-            "{}, {}; {} passed, {} not applicable",
-            counted(self.count(Level::Error), "error"),
-            counted(self.count(Level::Warning), "warning"),
-            counted(self.passed.len(), "rule"),
-            self.unseen.len(),
-        )
+        f.write_str(&self.summary())
     }
 }
 
@@ -121,11 +127,16 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Formats bytes as text without loss, up to the limit.
-pub(super) fn shown(bytes: &[u8]) -> String {
-    let (kept, cut) = bytes.split_at(bytes.len().min(EXCERPT));
+/// Formats bytes as text without loss but for secrets, up to the limit.
+pub(super) fn shown(bytes: &[u8], secrets: &Secrets) -> String {
+    let cut = bytes.len() > EXCERPT;
+    // Secrets that begin before the limit are hidden whole, so their length counts as well.
+    let whole = bytes
+        .split_at(bytes.len().min(EXCERPT + secrets.longest()))
+        .0;
+    let hidden = secrets.hide(whole);
     let mut out = String::new();
-    for chunk in kept.utf8_chunks() {
+    for chunk in hidden.split_at(hidden.len().min(EXCERPT)).0.utf8_chunks() {
         for c in chunk.valid().chars() {
             // The backslash too, or an escape could not be told from the same letters in the
             // answer.
@@ -138,7 +149,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
             out.push_str(&format!("\\x{byte:02x}"));
         }
     }
-    if !cut.is_empty() {
+    if cut {
         out.push('…');
     }
     out

@@ -9,6 +9,7 @@ use super::http::REQUESTS;
 use super::judge::Judge;
 use super::progress::Progress;
 use super::report::Report;
+use super::secrets::Secrets;
 use super::target::Target;
 
 /// Checks an endpoint by the rules of one protocol, and returns the findings.
@@ -36,7 +37,7 @@ impl<'a> Check<'a> {
     #[must_use]
     pub fn new(endpoint: &'a dyn Endpoint, target: Target) -> Self {
         Self {
-            judge: Judge::default(),
+            judge: Judge::new(Secrets::of(&target.settings)),
             endpoint,
             target,
         }

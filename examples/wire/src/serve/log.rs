@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use copilot_wire::json::{self, Escape};
 use copilot_wire::protocol::{OneLine, Outcome, Turn};
 use copilot_wire_kit::Node;
 use http::{Extensions, StatusCode};
-use time::OffsetDateTime;
+
+use crate::clock::now;
 
 /// The facts of a turn that only the agent knows. They are in the request's extensions, where the log finds it.
 #[derive(Clone, Default)]
@@ -93,14 +94,6 @@ pub(super) fn note(text: &str, json: bool) {
         ],
         json,
     );
-}
-
-/// Returns the time as RFC 3339 has it.
-fn now() -> String {
-    let now = OffsetDateTime::from(SystemTime::now());
-    let (month, (hour, minute, second, millisecond)) = (u8::from(now.month()), now.to_hms_milli());
-    let date = format!("{:04}-{month:02}-{:02}", now.year(), now.day());
-    format!("{date}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
 }
 
 fn line<const N: usize>(members: [(&'static str, Node); N], json: bool) {

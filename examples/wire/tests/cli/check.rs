@@ -13,6 +13,7 @@ use copilot_wire_kit::github::RequestSigner;
 
 use crate::program::{Running, run};
 use crate::relay::Relay;
+use crate::report::Files;
 use crate::server::Server;
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -172,7 +173,9 @@ fn what_was_found_before_ctrl_c_is_shown() {
         "http://{}/chats/a/chat/completions",
         listener.local_addr().unwrap()
     );
-    let running = Running::new(&["check", &url, "-p", "meilisearch"]);
+    let files = Files::new();
+    let args = ["check", &url, "-p", "meilisearch"];
+    let running = Running::new(&[&args[..], &files.options()].concat());
     let mut buffer = [0; 4096];
     // Somebody is there.
     drop(listener.accept().unwrap());
@@ -189,6 +192,17 @@ fn what_was_found_before_ctrl_c_is_shown() {
     let (status, err) = running.end();
     assert_eq!(status, Some(1), "{err}");
     assert!(err.starts_with("wire: stopped at request 2 of 1"), "{err}");
+    for (file, text) in [
+        (files.html, "The check was stopped at request 2 of 1"),
+        (
+            files.junit,
+            "<error type=\"stopped\" message=\"stopped at request 2 of 1",
+        ),
+    ] {
+        let report = std::fs::read_to_string(file).unwrap();
+        assert!(report.contains(text), "{report}");
+        assert!(report.contains("http/content-type"), "{report}");
+    }
 }
 
 /// With a slash at its end and without, an address below which agents are is that of a server.

@@ -16,6 +16,7 @@ mod gateway;
 mod help;
 mod program;
 mod relay;
+mod report;
 mod request;
 #[cfg(unix)]
 mod serve;
