@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -121,6 +121,8 @@ pub struct Exam<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) settings: &'a Settings,
     pub(super) kit: Kit,
+    /// The headers that the endpoint has asked for.
+    pub(super) session: HeaderMap,
 }
 
 impl<'a> Exam<'a> {
@@ -165,6 +167,11 @@ impl<'a> Exam<'a> {
         kind.is_some_and(|kind| kind == "application/json")
     }
 
+    /// Adds a header to the requests that follow, such as the id of a session that the endpoint has begun.
+    pub fn add_header(&mut self, name: HeaderName, value: HeaderValue) {
+        self.session.insert(name, value);
+    }
+
     /// Creates a request with the headers that the front end sends, without a signature.
     pub fn request(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
         let mut request = Request::new(body.into());
@@ -173,6 +180,7 @@ impl<'a> Exam<'a> {
         let headers = request.headers_mut();
         *headers = (self.kit.headers)();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.extend(self.session.clone());
         // After the protocol's own: a header of the target replaces the front end's of the same
         // name.
         headers.extend(self.settings.headers.clone());

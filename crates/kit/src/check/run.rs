@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use http::HeaderMap;
+
 use super::endpoint::Endpoint;
 use super::exam::Exam;
 use super::exchange::Asker;
@@ -55,6 +57,7 @@ impl<'a> Check<'a> {
             judge: &mut self.judge,
             settings,
             kit: *kit,
+            session: HeaderMap::new(),
         };
         exam.plan(REQUESTS);
         (kit.check)(&mut exam).await;

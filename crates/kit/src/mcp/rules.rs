@@ -20,7 +20,7 @@ rules! {
         "clients drop what they cannot read, and wait for the result",
         "send one message per event, and no batches";
     RESULT = Error "mcp/result",
-        "a stream has the result of its call, with the id of the call",
+        "an answer has the result of its call, with the id of the call",
         "most clients wait for minutes: Claude Code 334 s, the official clients their whole limit",
         "write a result before the stream ends, also after a panic and at a shutdown";
     AFTER_RESULT = Warning "mcp/after-result",
@@ -64,14 +64,14 @@ rules! {
         "clients do not offer the tool to their model",
         "answer `{\"tools\":[{\"name\":…,\"description\":…,\"inputSchema\":{\"type\":\"object\"}}]}`";
     OUTPUT_SCHEMA = Error "mcp/output-schema",
-        "no tool has an `outputSchema`",
-        "both official clients throw a good text away unless each result has `structuredContent`",
-        "leave it out";
+        "the result of a tool with an `outputSchema` has `structuredContent`, unless it is an error",
+        "both official clients throw a good text away",
+        "leave the schema out";
     INITIALIZE = Error "mcp/initialize",
         "`initialize` of 2025-06-18 is answered",
         "Codex and all older clients cannot use the server",
         "serve the versions with sessions too";
-    DISCOVER = Error "mcp/discover",
+    DISCOVER = Warning "mcp/discover",
         "`server/discover` lists the versions",
         "newer clients fall back to `initialize`, at the cost of requests",
         "answer with `supportedVersions`";
@@ -96,28 +96,51 @@ rules! {
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(McpClient::PATH);
     exam.plan(9);
+    let is_stateless = discover(exam, path).await;
     let tool = documents(exam, path).await;
-    let session = call(&tool, json!(11), "");
+    let session = call(&tool.name, json!(11), "");
     let recorded = Recorded::new(Some(&REQUEST), "a call in a session", session.to_string());
-    let exchange = exam.ask_agent(path, &recorded).await;
-    if let Some(stream) = exchange
-        .as_ref()
-        .and_then(|it| exam.answered(&recorded, it))
-    {
-        judge(exam.judge(), &stream);
+    if let Some(exchange) = exam.ask_agent(path, &recorded).await {
+        judge_call(exam, &recorded, &exchange, &tool);
     }
-    let name = "a call of version 2026-07-28";
-    let body = call(&tool, json!("twelve"), STATELESS);
-    let exchange = exam.ask(name, headed(exam, path, &body, STATELESS)).await;
-    let recorded = Recorded::new(Some(&REQUEST), name, body.to_string());
-    if let Some(stream) = exchange
-        .as_ref()
-        .and_then(|it| exam.answered(&recorded, it))
-    {
-        judge(exam.judge(), &stream);
+    // A server without this version says so to `server/discover`, and clients use another one.
+    if is_stateless {
+        let name = "a call of version 2026-07-28";
+        let body = call(&tool.name, json!("twelve"), STATELESS);
+        let recorded = Recorded::new(Some(&REQUEST), name, body.to_string());
+        if let Some(exchange) = exam.ask(name, headed(exam, path, &body, STATELESS)).await {
+            judge_call(exam, &recorded, &exchange, &tool);
+        }
+        errors(exam, path, &tool.name).await;
     }
-    errors(exam, path, &tool).await;
     exam.rest(path, &recorded_body(&session)).await;
+}
+
+/// A tool of the endpoint.
+struct Tool {
+    name: String,
+    has_output_schema: bool,
+}
+
+/// Judges the answer to a call, which is a stream or a document.
+fn judge_call(exam: &mut Exam<'_>, recorded: &Recorded, exchange: &Exchange, tool: &Tool) {
+    let asked = recorded.json();
+    let result = if exchange.is("application/json") {
+        let judge = exam.judge();
+        judge.expect_answer(&REQUEST, exchange.is_ok(), exchange);
+        let message = [(&*exchange.body, exchange.json())];
+        judge_messages(judge, exchange, Some(&asked), message)
+    } else {
+        let Some(stream) = exam.answered(recorded, exchange) else {
+            return;
+        };
+        judge_messages(exam.judge(), exchange, Some(&asked), messages(&stream))
+    };
+    if let Some(result) = result.filter(|_| tool.has_output_schema) {
+        let is_error = result.get("isError") == Some(&Value::Bool(true));
+        let right = is_error || result.get("structuredContent").is_some();
+        exam.judge().expect_answer(&OUTPUT_SCHEMA, right, exchange);
+    }
 }
 
 fn recorded_body(body: &Value) -> Bytes {
@@ -154,6 +177,9 @@ fn call(tool: &str, id: Value, version: &str) -> Value {
 fn headed(exam: &Exam<'_>, path: &str, body: &Value, version: &str) -> http::Request<Bytes> {
     let mut request = exam.post(path, recorded_body(body));
     let headers = request.headers_mut();
+    if version != SESSION {
+        headers.remove(SESSION_ID);
+    }
     let mut set = |name, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(HeaderName::from_static(name), value);
@@ -172,8 +198,25 @@ fn headed(exam: &Exam<'_>, path: &str, body: &Value, version: &str) -> http::Req
 /// The version that Codex speaks.
 const SESSION: &str = "2025-06-18";
 
-/// Asks for all documents. Returns the name of the first tool.
-async fn documents(exam: &mut Exam<'_>, path: &str) -> String {
+/// The header with the id of a session, which `initialize` begins on servers that have sessions.
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// Asks for the versions. Returns `true` if version 2026-07-28 is among them.
+async fn discover(exam: &mut Exam<'_>, path: &str) -> bool {
+    let discover = message(json!(4), "server/discover", json!({}), STATELESS);
+    let request = headed(exam, path, &discover, STATELESS);
+    let Some(answer) = exam.ask("server/discover", request).await else {
+        return false;
+    };
+    let versions = said(&answer);
+    let mut versions = elements(&versions, "/result/supportedVersions");
+    let is_stateless = versions.any(|version| version == STATELESS);
+    exam.judge().expect_answer(&DISCOVER, is_stateless, &answer);
+    is_stateless
+}
+
+/// Asks for the documents of a session. Returns the first tool.
+async fn documents(exam: &mut Exam<'_>, path: &str) -> Tool {
     let params = json!({
         "protocolVersion": SESSION,
         "capabilities": {},
@@ -182,25 +225,23 @@ async fn documents(exam: &mut Exam<'_>, path: &str) -> String {
     let initialize = message(json!(1), "initialize", params, "");
     let begun = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     let list = message(json!(3), "tools/list", json!({}), "");
-    let discover = message(json!(4), "server/discover", json!({}), STATELESS);
     let request = exam.post(path, recorded_body(&initialize));
     if let Some(answer) = exam.ask("initialize", request).await {
         let right = text(&said(&answer), "/result/protocolVersion") == SESSION;
         exam.judge().expect_answer(&INITIALIZE, right, &answer);
+        if let Some(session) = answer.head.headers.get(SESSION_ID) {
+            exam.add_header(SESSION_ID, session.clone());
+        }
     }
     let request = headed(exam, path, &begun, SESSION);
     if let Some(answer) = exam.ask("notifications/initialized", request).await {
         let right = answer.head.status.as_u16() == 202;
         exam.judge().expect_answer(&NOTIFICATION, right, &answer);
     }
-    let request = headed(exam, path, &discover, STATELESS);
-    if let Some(answer) = exam.ask("server/discover", request).await {
-        let versions = said(&answer);
-        let mut versions = elements(&versions, "/result/supportedVersions");
-        let right = versions.any(|version| version == STATELESS);
-        exam.judge().expect_answer(&DISCOVER, right, &answer);
-    }
-    let mut name = "ask".to_owned();
+    let mut tool = Tool {
+        name: "ask".to_owned(),
+        has_output_schema: false,
+    };
     let request = headed(exam, path, &list, SESSION);
     if let Some(answer) = exam.ask("tools/list", request).await {
         let body = said(&answer);
@@ -210,14 +251,12 @@ async fn documents(exam: &mut Exam<'_>, path: &str) -> String {
         };
         let right = tools().next().is_some() && tools().all(is_tool);
         exam.judge().expect_answer(&LIST, right, &answer);
-        let plain = tools().all(|tool| tool.get("outputSchema").is_none());
-        exam.judge().expect_answer(&OUTPUT_SCHEMA, plain, &answer);
-        let first = tools().next().map(|tool| text(tool, "/name"));
-        if let Some(first) = first.filter(|name| !name.is_empty()) {
-            name = first.to_owned();
+        if let Some(first) = tools().next().filter(|tool| all_say(tool, &["/name"])) {
+            tool.name = text(first, "/name").to_owned();
+            tool.has_output_schema = first.get("outputSchema").is_some();
         }
     }
-    name
+    tool
 }
 
 /// Returns the one message of an answer, which is a document or a stream.
@@ -267,23 +306,38 @@ fn is_error(answer: &Exchange, status: u16, code: i64) -> bool {
 
 /// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
-    let at = &*stream.exchange.name;
     let asked = stream.asked.as_ref();
+    judge_messages(judge, stream.exchange, asked, messages(stream));
+}
+
+/// Returns the messages of a stream, each with its bytes.
+fn messages<'a>(stream: &'a Stream<'_>) -> impl Iterator<Item = (&'a [u8], Value)> {
+    stream.blocks.iter().filter_map(|block| {
+        let data = block.event.as_ref()?.data();
+        let message = || serde_json::from_str(data).unwrap_or_default();
+        (!data.is_empty()).then(|| (block.raw, message()))
+    })
+}
+
+/// Checks the messages of an answer. Returns the result.
+fn judge_messages<'a>(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    asked: Option<&Value>,
+    messages: impl IntoIterator<Item = (&'a [u8], Value)>,
+) -> Option<Value> {
+    let at = &*exchange.name;
     let member = |path| asked.and_then(|asked: &Value| asked.pointer(path));
     let is_new = member("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some();
     let mut progress = None;
     let mut is_over = false;
-    for block in &stream.blocks {
-        let event = block.event.as_ref();
-        let Some(data) = event.map(|event| event.data()).filter(|it| !it.is_empty()) else {
-            continue;
-        };
-        let message: Value = serde_json::from_str(data).unwrap_or_default();
+    let mut found = None;
+    for (raw, message) in messages {
         let is_message = text(&message, "/jsonrpc") == "2.0";
-        judge.expect(&FRAME, is_message, at, block.raw);
-        judge.expect(&NULL, !has_null(&message), at, block.raw);
+        judge.expect(&FRAME, is_message, at, raw);
+        judge.expect(&NULL, !has_null(&message), at, raw);
         if is_over {
-            judge.expect(&AFTER_RESULT, false, at, block.raw);
+            judge.expect(&AFTER_RESULT, false, at, raw);
         }
         if text(&message, "/method") == "notifications/progress" {
             let number = message.pointer("/params/progress").and_then(Value::as_f64);
@@ -291,7 +345,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             progress = number.or(progress);
             let token = member("/params/_meta/progressToken");
             let is_token = asked.is_none() || message.pointer("/params/progressToken") == token;
-            judge.expect(&PROGRESS, rises && is_token, at, block.raw);
+            judge.expect(&PROGRESS, rises && is_token, at, raw);
         }
         let Some(result) = message.get("result") else {
             is_over |= message.get("error").is_some();
@@ -299,19 +353,21 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         };
         is_over = true;
         let is_own = member("/id").is_none_or(|id| message.get("id") == Some(id));
-        judge.expect(&RESULT, is_own, at, block.raw);
+        judge.expect(&RESULT, is_own, at, raw);
         let kind = text(result, "/resultType");
-        judge.expect(&RESULT_TYPE, !is_new || !kind.is_empty(), at, block.raw);
+        judge.expect(&RESULT_TYPE, !is_new || !kind.is_empty(), at, raw);
         if kind == "input_required" {
-            judge.expect(&STATE, all_say(result, &["/requestState"]), at, block.raw);
+            judge.expect(&STATE, all_say(result, &["/requestState"]), at, raw);
             continue;
         }
-        judge_content(judge, at, block.raw, result);
+        judge_content(judge, at, raw, result);
+        found = Some(result.clone());
     }
     // A stream that was cut has no end.
-    if stream.exchange.is_complete() {
-        judge.expect(&RESULT, is_over, at, "the stream has no result");
+    if exchange.is_complete() {
+        judge.expect(&RESULT, is_over, at, "the answer has no result");
     }
+    found
 }
 
 fn judge_content(judge: &mut Judge, at: &str, raw: &[u8], result: &Value) {
