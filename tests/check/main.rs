@@ -20,6 +20,8 @@ use std::collections::BTreeSet;
 
 use copilot_wire_kit::check::{Level, check};
 use futures::executor::block_on;
+use http::HeaderValue;
+use http::header::AUTHORIZATION;
 
 use script::{Front, Script};
 
@@ -133,6 +135,55 @@ fn a_header_that_nginx_takes_is_not_missed() {
     });
     let report = block_on(check(&script, script.target()));
     assert!(report.findings.is_empty(), "{report}");
+}
+
+#[test]
+fn what_every_page_and_app_understands_is_no_fault() {
+    let unnamed = Script::new(Front::UiStream, |_, answer| {
+        answer.said("\"messageId\":\"m1\"", "\"messageMetadata\":{}")
+    });
+    let newer = Script::new(Front::AgUi, |asked, answer| {
+        let end = "\"type\":\"RUN_FINISHED\",";
+        let outcome = "\"outcome\":{\"type\":\"success\",\"pendingToolCallIds\":[\"c\"]},";
+        match asked.has("\"protocolVersion\"") {
+            true => answer.said(end, &format!("{end}{outcome}")),
+            false => answer,
+        }
+    });
+    for script in [unnamed, newer] {
+        let report = block_on(check(&script, script.target()));
+        assert!(report.is_clean(), "{report}");
+    }
+}
+
+#[test]
+fn a_report_hides_what_was_sent_as_a_key() {
+    const KEY: &str = "sk-0123456789abcdef";
+    const ADDRESS: &str = "q-0123456789";
+    let told = Script::new(Front::OpenAi, |_, answer| {
+        let body = format!("true, wrong key {KEY} in {ADDRESS}; {}", &KEY[..7]);
+        answer.status(401).body(body)
+    });
+    // Over the limit of an excerpt.
+    let cut = Script::new(Front::OpenAi, |_, answer| {
+        let body = format!("{}{KEY}", "x".repeat(350));
+        answer.status(401).body(body)
+    });
+    // What is too short for a key, and a part of one in the middle, stay.
+    for (script, shown) in [
+        (
+            told,
+            "true, wrong key ******************* in ************; sk-0123",
+        ),
+        (cut, "xxx******…"),
+    ] {
+        let header = HeaderValue::from_str(&format!("Bearer {KEY}")).unwrap();
+        let path = format!("/v1/chat/completions?debug=true&key={ADDRESS}");
+        let target = script.target().path(path).header(AUTHORIZATION, header);
+        let report = block_on(check(&script, target)).to_string();
+        assert!(report.contains(shown), "{report}");
+        assert!(!report.contains("sk-01234"), "{report}");
+    }
 }
 
 #[test]

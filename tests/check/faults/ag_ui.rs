@@ -125,10 +125,13 @@ pub(crate) const FAULTS: &[Broken] = &[
         }
     }),
     ("ag-ui/request", AgUi, |asked, answer| {
-        let state = asked
-            .json()
-            .and_then(|request| request.get("state").cloned());
-        match answer.streams && state.is_some_and(|state| state.is_null()) {
+        match asked.has("\"document\"") {
+            true => answer.status(422),
+            false => answer,
+        }
+    }),
+    ("ag-ui/odd-request", AgUi, |asked, answer| {
+        match asked.has("\"oracle\"") {
             true => answer.status(422),
             false => answer,
         }

@@ -17,6 +17,12 @@ const OUTPUT: &str =
 
 pub(crate) const FAULTS: &[Broken] = &[
     ("ui/request", UiStream, |asked, answer| {
+        match asked.has("regenerate-message") {
+            true => answer.status(400),
+            false => answer,
+        }
+    }),
+    ("ui/odd-request", UiStream, |asked, answer| {
         match asked.has("tomorrow") {
             true => answer.status(400),
             false => answer,

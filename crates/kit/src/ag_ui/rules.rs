@@ -16,6 +16,10 @@ rules! {
         "a request that apps send is answered",
         "the app shows the status and the body as an error",
         "read leniently: `null` and absent members, content as text or parts, messages of any role";
+    ODD = Warning "ag-ui/odd-request",
+        "a request is answered, whatever stands beside the text of its last message",
+        "an app with roles, parts or members of its own, or of a later version, shows the refusal as an error",
+        "skip what is not known, and take `null` for absent";
     LINES = Error "ag-ui/line-feed",
         "lines end with LF",
         "the client looks for two LF in a row: with CRLF it finds no event",
@@ -41,9 +45,9 @@ rules! {
         "versions before 0.0.50 fail the run",
         "skip empty pieces";
     OUTCOME = Error "ag-ui/outcome",
-        "the outcome of a run is a bare success or interrupts",
+        "the outcome of a run is a bare success or interrupts, unless the request has a `protocolVersion`",
         "0.0.59 fails the run at `cancelled`, and at `pendingToolCallIds`",
-        "leave out what came with 1.0.0";
+        "leave out what came with 1.0.0 where the request has no `protocolVersion`";
     PATCH = Error "ag-ui/patch",
         "changes of state and activities are JSON Patch operations",
         "1.0.0 fails the run",
@@ -91,10 +95,12 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         Some(&REQUEST), "ag-ui":
         "req-text-0.0.59" "req-text-1.0.0" "req-parts-0.0.59" "req-parts-1.0.0"
         "req-results-0.0.59" "req-results-1.0.0" "req-interrupt-yes-0.0.59"
-        "req-interrupt-no-1.0.0" "req-interrupt-cancelled-1.0.0" "req-question-1.0.0" "req-odd"
+        "req-interrupt-no-1.0.0" "req-interrupt-cancelled-1.0.0" "req-question-1.0.0"
     );
-    exam.plan(requests.len());
+    let odd = recorded_files!(Some(&ODD), "ag-ui": "req-odd");
+    exam.plan(requests.len() + 1);
     exam.replay(path, &requests, judge, None).await;
+    exam.replay(path, &odd, judge, None).await;
     if let Some(recorded) = requests.first() {
         exam.rest(path, &recorded.body).await;
     }
@@ -114,7 +120,8 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         judge.expect(&JSON, kind.is_some(), at, block.raw);
         judge.expect(&SIZE, block.raw.len() <= MAX_EVENT, at, block.raw);
         let Some(kind) = kind else { continue };
-        shape(judge, at, kind, &event, block.raw);
+        let newer = stream.asked.as_ref().is_some_and(is_newer);
+        shape(judge, at, kind, &event, block.raw, newer);
         // A recorded stream comes without its request, so its ids cannot be judged.
         if let (Some(asked), "RUN_STARTED" | "RUN_FINISHED") = (&stream.asked, kind) {
             let same = ["threadId", "runId"]
@@ -141,8 +148,13 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     }
 }
 
-/// Judges an event alone.
-fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8]) {
+/// Returns `true` if an app that sends this request has version 1.0.0 or later.
+fn is_newer(asked: &Value) -> bool {
+    asked.get("protocolVersion").is_some()
+}
+
+/// Judges an event alone. `newer` apps know what came with 1.0.0.
+fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8], newer: bool) {
     // The names of reasoning before 0.0.46, which apps still translate.
     let required = Event::members(kind).map(|(required, _)| required);
     let known = required.or_else(|| kind.starts_with("THINKING_").then_some(&[][..]));
@@ -172,7 +184,8 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8]) {
     }
     if let Some(outcome) = event.get("outcome").filter(|_| kind == "RUN_FINISHED") {
         let right = match text(outcome, "/type") {
-            "success" => outcome.get("pendingToolCallIds").is_none(),
+            "success" => newer || outcome.get("pendingToolCallIds").is_none(),
+            "cancelled" => newer,
             "interrupt" => elements(outcome, "/interrupts").len() > 0,
             _ => outcome.is_null(),
         };
