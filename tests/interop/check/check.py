@@ -1,76 +1,106 @@
-"""Judges agents that are written with other libraries, as their documentation has it, and expects
-exactly their known faults."""
+"""Judges servers that are written with other libraries, as their documentation has it, and expects exactly their
+known faults. Prints a table: check.py PROGRAMS [full]"""
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
 import urllib.request
 from contextlib import contextmanager
+from importlib import metadata
 from pathlib import Path
 
-WIRE = [sys.argv[1], "--json"]
+HERE = Path(__file__).parent
+PROGRAMS = Path(sys.argv[1])
+WIRE = [PROGRAMS / "wire", "--json"]
+PYTHON = HERE / "../.venv/bin/python"
+FULL_PYTHON = HERE / ".venv/bin/python"
 
-# An agent, the front end that it is for, whether it is asked with signatures, and what is wrong
-# with it.
+# A library, its server, the protocol, the path, the options of the check, and what it breaks.
 CASES = [
-    (
-        ["../.venv/bin/python", "agent.py"],
-        "openbb",
-        False,
-        [
-            "cors/private-network",
-            "cors/refusal",
-            "http/cut",
-            "http/oversized",
-            "http/server-error",
-            "openbb/extra-state",
-            "openbb/line-separators",
-            "openbb/other-request",
-        ],
-    ),
-    (
-        ["node", "hello.mjs"],
-        "github",
-        False,
-        [
-            "github/unsigned",
-            "http/accel-buffering",
-            "http/bad-json",
-            "http/cache-control",
-            "http/content-type",
-            "http/method",
-            "http/oversized",
-            "http/unknown-path",
-        ],
-    ),
-    (
-        ["node", "agent.mjs"],
-        "github",
-        True,
-        [
-            "chunk/after-done",
-            "github/display-name",
-            "github/one-id",
-            "github/reference-data",
-            "http/accel-buffering",
-            "http/cache-control",
-            "http/content-type",
-            "http/method",
-            "http/oversized",
-            "http/server-error",
-            "http/unknown-path",
-        ],
-    ),
+    ("openbb-ai", [PYTHON, "agent.py"], "openbb", "/", [], """
+        cors/refusal http/cut openbb/extra-state openbb/line-separators cors/private-network
+        http/oversized http/server-error openbb/other-request
+    """),
+    ("@copilot-extensions/preview-sdk, hello.mjs", ["node", "hello.mjs"], "github", "/agent", [], """
+        http/bad-json http/content-type github/unsigned http/accel-buffering http/cache-control
+        http/method http/oversized http/unknown-path
+    """),
+    ("@copilot-extensions/preview-sdk, agent.mjs", ["node", "agent.mjs"], "github", "/agent", ["--key"], """
+        chunk/after-done github/display-name github/one-id github/reference-data http/content-type
+        http/accel-buffering http/cache-control http/method http/oversized http/server-error
+        http/unknown-path
+    """),
+    ("ai-7", ["node", "servers.mjs", "ai-7"], "ui-stream", "/api/chat", [], """
+        http/oversized http/server-error ui/extra ui/odd-request ui/resume
+    """),
+    ("@modelcontextprotocol/sdk", ["node", "servers.mjs", "mcp"], "mcp", "/mcp", [], """
+        mcp/discover
+    """),
+    ("mcp", [PYTHON, "servers.py", "mcp"], "mcp", "/mcp", [], """
+        mcp/structured
+    """),
+    ("fastmcp", [PYTHON, "servers.py", "fastmcp"], "mcp", "/mcp", [], """
+        mcp/structured
+    """),
 ]
+
+# More of them, for `full`.
+FULL = [
+    ("ai-6", ["node", "servers.mjs", "ai-6"], "ui-stream", "/api/chat", [], """
+        http/oversized http/server-error ui/extra ui/odd-request ui/resume
+    """),
+    ("ai-5", ["node", "servers.mjs", "ai-5"], "ui-stream", "/api/chat", [], """
+        http/oversized http/server-error ui/extra ui/odd-request ui/resume
+    """),
+    ("pydantic-ai-slim", [FULL_PYTHON, "servers.py", "pydantic_ai_ui_stream"], "ui-stream", "/api/chat", [], """
+        http/accel-buffering http/cache-control http/oversized ui/odd-request ui/refusal ui/resume
+    """),
+    ("pydantic-ai-slim", [FULL_PYTHON, "servers.py", "pydantic_ai_ag_ui"], "ag-ui", "/ag-ui", [], """
+        ag-ui/odd-request http/accel-buffering http/cache-control http/oversized
+    """),
+    ("ag-ui-protocol", [FULL_PYTHON, "servers.py", "ag_ui"], "ag-ui", "/ag-ui", [], """
+        ag-ui/request ag-ui/odd-request http/accel-buffering http/cache-control http/oversized
+    """),
+    ("ag-ui-langgraph", [FULL_PYTHON, "servers.py", "ag_ui_langgraph"], "ag-ui", "/ag-ui", [], """
+        ag-ui/request ag-ui/odd-request http/accel-buffering http/cache-control http/oversized
+    """),
+    ("litellm", [FULL_PYTHON, "servers.py", "litellm"], "openai", "/v1/chat/completions", ["--model", "fake"], """
+        http/oversized http/server-error
+    """),
+    ("litellm", [FULL_PYTHON, "servers.py", "litellm"], "anthropic", "/v1/messages", ["--model", "fake"], """
+        anthropic/should-retry http/oversized http/server-error
+    """),
+    ("fakellm", [FULL_PYTHON, "servers.py", "fakellm"], "openai", "/v1/chat/completions", [], """
+        http/accel-buffering http/cache-control http/oversized http/server-error openai/models
+    """),
+    ("fakellm", [FULL_PYTHON, "servers.py", "fakellm"], "anthropic", "/v1/messages", [], """
+        anthropic/count-tokens anthropic/should-retry http/accel-buffering http/cache-control
+        http/oversized http/server-error
+    """),
+    ("tinytot", [FULL_PYTHON, "servers.py", "tinytot"], "ollama", "/api/chat", [], """
+        ollama/message ollama/whole http/accel-buffering http/cache-control http/oversized
+    """),
+]
+
+
+def version(library, command):
+    """The installed version of a library."""
+    if command[0] == "node":
+        folder = HERE.parent / "node_modules" / library.split(",")[0]
+        return json.loads((folder / "package.json").read_text())["version"]
+    site = next(Path(command[0]).parent.parent.glob("lib/*/site-packages"))
+    found = metadata.distributions(name=library, path=[str(site)])
+    return next(iter(found)).version
 
 
 @contextmanager
 def running(command):
-    """A process that prints where it is; it ends with the block."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    """A process that prints where it is, on a line of its own; it ends with the block."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=HERE, text=True)
     try:
-        yield process.stdout.readline().strip()
+        yield next(line.strip() for line in process.stdout if re.match(r"\d+$|\{", line))
     finally:
         process.kill()
         process.communicate()
@@ -83,30 +113,39 @@ def key_document(key):
             return document.read().decode()
 
 
-def judge(command, keys, options):
-    """What is wrong with an agent, by the rules."""
-    with running([*command, keys]) as port:
-        # The Workspace asks where the descriptor says; the other agents answer anywhere.
-        path = "/" if "openbb" in options else "/agent"
-        check = [*WIRE, "check", f"http://127.0.0.1:{port}{path}", *options]
+def judge(command, protocol, path, options):
+    """The report about a server."""
+    # Ollama is a protocol of the command line of `tests/outside`.
+    wire = WIRE if protocol != "ollama" else [PROGRAMS / "pager-wire", "--json"]
+    with running(command) as port:
+        check = [*wire, "check", f"http://127.0.0.1:{port}{path}", "-p", protocol, *options]
         report = subprocess.run(check, stdout=subprocess.PIPE)
-    return sorted(json.loads(report.stdout)["findings"], key=lambda finding: finding["rule"])
+    return json.loads(report.stdout)
 
 
 def main():
+    cases = CASES + FULL if "full" in sys.argv[2:] else CASES
     failed = 0
+    print("| server | version | protocol | errors | warnings | passed | not judged | what is broken |")
+    print("|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         key = Path(folder, "test.key")
         key.write_text("5eed" * 16)
         keys = key_document(key)
-        for command, front, signed, expected in CASES:
-            options = ["--protocol", front, *(["--key", key] if signed else [])]
-            findings = judge(command, keys, options)
-            if [finding["rule"] for finding in findings] != expected:
+        for library, command, protocol, path, options, expected in cases:
+            if "--key" in options:
+                command, options = [*command, keys], ["--key", key]
+            report = judge(command, protocol, path, options)
+            findings = report["findings"]
+            errors = sum(finding["level"] == "error" for finding in findings)
+            broken = [finding["rule"] for finding in findings]
+            counts = [errors, len(findings) - errors, len(report["passed"]), len(report["unseen"])]
+            cells = [library, version(library, command), protocol, *counts, ", ".join(f"`{rule}`" for rule in broken)]
+            print(f"| {' | '.join(map(str, cells))} |", flush=True)
+            if sorted(broken) != sorted(expected.split()) or report["skipped"]:
                 failed += 1
-                print(json.dumps(findings, indent=2))
-                print(f"{command}: expected {expected}")
-    print(f"{len(CASES) - failed} passed, {failed} failed")
+                print(json.dumps(report, indent=2), f"expected {expected.split()}", file=sys.stderr)
+    print(f"{len(cases) - failed} passed, {failed} failed")
     return failed > 0
 
 

@@ -19,7 +19,7 @@ rules! {
         "every request gets a response",
         "front ends show a network failure, without a reason",
         "keep the connection open until the response is complete; look for a crash in the log";
-    SERVER_ERROR = Error "http/server-error",
+    SERVER_ERROR = Warning "http/server-error",
         "no request is answered with a status of 500 or more",
         "the Workspace marks the message as failed and drops the body; clients of models try again, and pay again",
         "read leniently, refuse what is wrong with 4xx, and tell later failures in the stream";

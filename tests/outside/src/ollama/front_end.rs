@@ -136,7 +136,7 @@ rules! {
         "write one line with `done: true` behind everything else";
     MESSAGE = Error "ollama/message",
         "every line but an error has `model`, `created_at` and a `message` with `role` and `content`",
-        "the Python client raises an error for a line without a message",
+        "the Python client raises an error for a line without a message, providers of the AI SDK for one without a time",
         "write all of them in every line";
     WHOLE = Error "ollama/whole",
         "with `stream: false` the answer is one object with all members of a line, and `done`",
