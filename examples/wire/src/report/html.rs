@@ -80,7 +80,7 @@ fn write_finding(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     writeln!(
         f,
         "<section>\n<h2><b class=\"{level}\">{level}</b> <code>{}</code></h2>\n<dl>\n\
-         <dt>Demand</dt><dd>{}</dd>\n<dt>Source</dt><dd>{}</dd>\n<dt>Requests</dt><dd>{requests}</dd>\n\
+         <dt>Demand</dt><dd>{}</dd>\n<dt>Why</dt><dd>{}</dd>\n<dt>Requests</dt><dd>{requests}</dd>\n\
          <dt>Answer</dt><dd><pre>{}</pre></dd>\n<dt>Remedy</dt><dd>{}</dd>\n</dl>\n</section>",
         Escaped(rule.id),
         Prose(rule.says),
@@ -101,7 +101,7 @@ fn write_rules(
     }
     writeln!(
         f,
-        "<h2>{title}</h2>\n<table>\n<tr><th>Rule</th><th>Demand</th><th>Source: who fails otherwise</th></tr>"
+        "<h2>{title}</h2>\n<table>\n<tr><th>Rule</th><th>Demand</th><th>Why</th></tr>"
     )?;
     for rule in rules {
         writeln!(
