@@ -39,6 +39,8 @@
 //!
 //! Each protocol has a feature of the same name as in [`copilot_wire`]. Nothing here is meant for production.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
 #[cfg(feature = "anthropic")]
