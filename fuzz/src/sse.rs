@@ -1,10 +1,13 @@
 //! The event stream against a second, naive reading of the standard.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use copilot_wire::sse::{
     Decoder, Event, EventId, EventName, EventWriter, Frame, TooLarge, comment, encode as write,
 };
+use futures::executor::block_on_stream;
+use futures::stream;
 
 use super::input::{Chunks, Input};
 
@@ -111,6 +114,29 @@ pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<TooLarge
     (seen, None)
 }
 
+/// Returns the events that another decoder reads, sse-stream. It is asked only where it follows the standard: in what is
+/// not UTF-8 it finds an error, comments are not reported, and a block has one time of reconnection, which is ignored
+/// beyond 64 bits. It also returns blocks without data, of which the id counts, and leaves the last id to its caller.
+fn peer(stream: &str, how: u8) -> Vec<Seen> {
+    let chunks = Chunks::new(stream.as_bytes(), how).map(Ok::<_, Infallible>);
+    let blocks = sse_stream::SseByteStream::new(stream::iter(chunks));
+    let mut seen = Vec::new();
+    let mut last_id = String::new();
+    for block in block_on_stream(blocks) {
+        let block = block.unwrap();
+        last_id = block.id.unwrap_or(last_id);
+        let name = block.event.filter(|name| !name.is_empty());
+        if let Some(data) = block.data {
+            seen.push(Seen::Event {
+                name: name.unwrap_or_else(|| "message".into()),
+                data,
+                id: last_id.clone(),
+            });
+        }
+    }
+    seen
+}
+
 /// Decodes a stream. The first byte is the size of the chunks, the second the decoder's limit.
 pub fn decode(data: &[u8]) {
     let mut input = Input(data);
@@ -118,6 +144,9 @@ pub fn decode(data: &[u8]) {
     let stream = input.0;
     let expected = naive(stream);
     assert_eq!(ours(stream, how, usize::MAX), (expected.clone(), None));
+    let is_event = |seen: &&Seen| matches!(seen, Seen::Event { .. });
+    let events: Vec<_> = expected.iter().filter(is_event).cloned().collect();
+    assert_eq!(peer(&String::from_utf8_lossy(stream), how), events);
 
     // Under a budget: the same frames, as far as it goes, for any chunks.
     let limit = usize::from(budget);
@@ -139,10 +168,7 @@ pub fn decode(data: &[u8]) {
             events.push(event.into_owned());
         }
     }
-    let named = expected
-        .iter()
-        .filter(|seen| matches!(seen, Seen::Event { .. }));
-    assert_eq!(named.count(), events.len());
+    assert_eq!(expected.iter().filter(is_event).count(), events.len());
     let retries = expected.iter().rev().find_map(|seen| match seen {
         Seen::Retry(time) => Some(*time),
         _ => None,
