@@ -261,8 +261,8 @@ fn depth_needs_no_stack() {
         let text = r#"{"a":["#.repeat(depth) + &"]}".repeat(depth);
         assert!(parse(&text).is_ok());
         assert!(parse(&text[..text.len() - 1]).unwrap_err().is_truncated());
-        let text = "[".repeat(depth) + "}";
-        assert_eq!(parse(&text).unwrap_err().expected(), "a value");
+        let error = parse(&("[".repeat(depth) + "}")).unwrap_err();
+        assert_eq!((error.expected(), error.is_truncated()), ("a value", false));
     }
 }
 
@@ -368,6 +368,7 @@ fn paths_show_odd_keys_safely() {
     let error = || parse("").unwrap_err();
     assert_eq!(error().at_key("a b").path(), r#"["a b"]"#);
     assert_eq!(error().at_key("").path(), r#"[""]"#);
+    assert_eq!(error().at_key("a_b-é1").path(), "a_b-é1");
     assert_eq!(
         error().at_key("x").at_key("a\n\"").at_key("z").path(),
         r#"z["a\n\""].x"#

@@ -5,10 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use copilot_wire::lines::Decoder;
-use copilot_wire::protocol::Framing;
-use copilot_wire::sse::TooLarge;
+use copilot_wire::protocol::{Frames, Framing};
+use copilot_wire::sse::{Event, Frame, TooLarge};
 use proptest::prelude::*;
 
 /// Decodes with the given chunk sizes, over and over, up to the end or the error.
@@ -155,5 +156,41 @@ fn events_are_counted_by_their_ends() {
     for length in 1..600 {
         assert_eq!(Framing::Sse.count(&vec![b'\n'; length + 1]), length as u64);
         assert_eq!(Framing::Lines.count(&vec![b'\n'; length]), length as u64);
+    }
+}
+
+#[test]
+fn a_framing_has_its_constants() {
+    let of = |framing: Framing| (framing.content_type(), framing.keep_alive());
+    assert_eq!(of(Framing::Sse), ("text/event-stream", &b": ping\n\n"[..]));
+    assert_eq!(of(Framing::Lines), ("application/x-ndjson", &b""[..]));
+}
+
+#[test]
+fn frames_of_either_framing_are_decoded_alike() {
+    let stream = |framing, data: &str| match framing {
+        Framing::Sse => format!("retry: 7\ndata: {data}\n\ndata: cut"),
+        _ => format!("{data}\ncut"),
+    };
+    let retry = Some(Duration::from_millis(7));
+    for (framing, end, retry) in [
+        (Framing::Sse, None, retry),
+        (Framing::Lines, Some(Event::new("cut")), None),
+    ] {
+        let text = stream(framing, "12345");
+        let mut input = text.as_bytes();
+        let mut frames = Frames::new(framing).limit(10);
+        let event = Frame::Event(Event::new("12345"));
+        assert_eq!(frames.retry(), None);
+        assert_eq!(frames.next(&mut input), Ok(Some(event)));
+        assert_eq!(frames.next(&mut input), Ok(None));
+        assert_eq!(frames.retry(), retry);
+        assert_eq!(frames.end(), end);
+        assert_eq!(frames.end(), None);
+
+        let mut frames = Frames::new(framing).limit(10);
+        let text = stream(framing, "12345678901");
+        let error = Err(TooLarge::new(10));
+        assert_eq!(frames.next(&mut text.as_bytes()), error, "{framing:?}");
     }
 }
