@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
 
 use bytes::Bytes;
-use copilot_wire::json::{Json, JsonError, Kind, Members, Reader};
+use copilot_wire::json::{Json, JsonError, Kind, Members, Reader, is_pointer};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -414,6 +414,41 @@ fn a_model_keeps_what_it_does_not_read() {
         kept,
         [("x", "[1, 2]"), ("role", "7"), ("n", "null"), ("n", "2.5")]
     );
+}
+
+#[test]
+fn members_are_a_list_in_order() {
+    let json = |text: &str| parse(text).unwrap();
+    let shown = |members: &Members| Json::encode(members).unwrap().text().to_owned();
+    let mut members = Members::new();
+    assert!(members.is_empty());
+    members.push("a", json("1"));
+    members.push("b", json("2"));
+    members.extend([("a", json("3"))]);
+    assert_eq!((members.len(), members.is_empty()), (3, false));
+    assert_eq!(members.get("a").map(Json::text), Some("3"));
+    assert_eq!(members.get("c"), None);
+
+    members.set("b", json("4"));
+    members.set("c", json("5"));
+    assert_eq!(shown(&members), r#"{"a":1,"b":4,"a":3,"c":5}"#);
+    members.retain(|key| key != "a");
+    assert_eq!(shown(&members), r#"{"b":4,"c":5}"#);
+
+    let borrowed: Vec<_> = (&members).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(borrowed, ["b", "c"]);
+    let owned: Vec<_> = members.into_iter().map(|(key, _)| key).collect();
+    assert_eq!(owned, ["b", "c"]);
+}
+
+#[test]
+fn a_pointer_has_segments_and_escapes() {
+    for text in ["", "/", "/a/b", "/~0~1", "//"] {
+        assert!(is_pointer(text), "{text}");
+    }
+    for text in ["a", "a/b", "/~", "/~2", "/~0~"] {
+        assert!(!is_pointer(text), "{text}");
+    }
 }
 
 #[test]

@@ -179,7 +179,7 @@ fn frames_of_either_framing_are_decoded_alike() {
     ] {
         let text = stream(framing, "12345");
         let mut input = text.as_bytes();
-        let mut frames = Frames::new(framing).limit(10);
+        let mut frames = Frames::new(framing).limit(11);
         let event = Frame::Event(Event::new("12345"));
         assert_eq!(frames.retry(), None);
         assert_eq!(frames.next(&mut input), Ok(Some(event)));
@@ -188,9 +188,9 @@ fn frames_of_either_framing_are_decoded_alike() {
         assert_eq!(frames.end(), end);
         assert_eq!(frames.end(), None);
 
-        let mut frames = Frames::new(framing).limit(10);
-        let text = stream(framing, "12345678901");
-        let error = Err(TooLarge::new(10));
+        let mut frames = Frames::new(framing).limit(11);
+        let text = stream(framing, "123456789012");
+        let error = Err(TooLarge::new(11));
         assert_eq!(frames.next(&mut text.as_bytes()), error, "{framing:?}");
     }
 }
