@@ -4,6 +4,7 @@
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use copilot_wire::sse::{
@@ -204,11 +205,25 @@ proptest! {
     fn names_and_ids_refuse_exactly_what_a_line_cannot_carry(text in text()) {
         let name = EventName::try_from(text.as_str());
         prop_assert_eq!(name.is_err(), text.is_empty() || text.contains(['\r', '\n']));
+        if let Ok(name) = &name {
+            prop_assert_eq!(name.as_str(), &text);
+            prop_assert_eq!(name.as_ref(), &text);
+            prop_assert_eq!(name.to_string(), text.as_str());
+            let event = Event::new("").named(name);
+            prop_assert_eq!(event.name(), &text);
+        }
         prop_assert_eq!(EventName::try_from(text.clone()), name);
 
         let id = EventId::try_from(text.as_str());
         let refused = text.find(['\r', '\n', '\0']);
         prop_assert_eq!(id.as_ref().err().map(|error| error.offset()), refused);
+        if let Ok(id) = &id {
+            prop_assert_eq!(id.as_str(), &text);
+            prop_assert_eq!(id.as_ref(), &text);
+            prop_assert_eq!(id.to_string(), text.as_str());
+            let event = Event::new("").identified(id);
+            prop_assert_eq!(event.id(), &text);
+        }
         prop_assert_eq!(EventId::try_from(text), id);
     }
 }
@@ -240,6 +255,7 @@ fn an_event_inside_one_chunk_is_borrowed_from_it() {
     };
     let place = stream.as_bytes().as_ptr_range();
     assert!(place.contains(&event.data().as_ptr()));
+    assert!(matches!(event.into_data(), Cow::Borrowed("caf\u{e9}")));
 }
 
 #[test]
