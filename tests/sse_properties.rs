@@ -331,6 +331,15 @@ fn every_buffer_counts_towards_the_budget() {
 }
 
 #[test]
+fn the_default_limit_is_a_mebibyte() {
+    for (length, fits) in [(1 << 20, true), ((1 << 20) + 1, false)] {
+        let line = "x".repeat(length) + "\n";
+        let result = Decoder::new().next(&mut line.as_bytes());
+        assert_eq!(result.is_ok(), fits, "{length}");
+    }
+}
+
+#[test]
 fn a_budget_is_for_one_event_not_for_the_stream() {
     let stream = format!("event: tick\ndata: {}\n: ping\n\n", "x".repeat(90)).repeat(1_000);
     for size in [1, 16, 1_460, stream.len()] {
