@@ -124,6 +124,13 @@ fn a_whole_line_is_borrowed() {
     assert_eq!(decoder.end(), None);
 }
 
+#[test]
+fn a_carriage_return_at_the_limit_may_belong_to_the_line_end() {
+    let mut decoder = Decoder::new().limit(3);
+    assert_eq!(decoder.next(&mut &b"abc\r"[..]), Ok(None));
+    assert_eq!(decoder.next(&mut &b"\n"[..]), Ok(Some("abc".into())));
+}
+
 /// With a quadratic decoder this test does not end.
 #[test]
 fn a_long_line_may_come_byte_by_byte() {

@@ -340,6 +340,19 @@ fn the_default_limit_is_a_mebibyte() {
 }
 
 #[test]
+fn an_event_that_starts_like_the_last_one_needs_no_more_than_that() {
+    let mut decoder = Decoder::new().limit(8);
+    for (chunk, data) in [
+        ("data: a\n\n", Some("a")),
+        ("data: b", None),
+        ("c\n\n", Some("bc")),
+    ] {
+        let frame = decoder.next(&mut chunk.as_bytes()).unwrap();
+        assert_eq!(frame, data.map(|data| Frame::Event(Event::new(data))));
+    }
+}
+
+#[test]
 fn a_budget_is_for_one_event_not_for_the_stream() {
     let stream = format!("event: tick\ndata: {}\n: ping\n\n", "x".repeat(90)).repeat(1_000);
     for size in [1, 16, 1_460, stream.len()] {
