@@ -15,17 +15,12 @@ use copilot_wire::sse::Decoder;
 use copilot_wire::ui_stream::UiStream;
 
 use crate::Path;
-use crate::reply::{self, Words, answer, frames};
-use crate::source;
-
-/// The tokens of a stream.
-const EVENTS: usize = 2000;
+use crate::reply::{Words, answer, frames};
+use crate::requests;
+use crate::source::{self, PIECES, READ};
 
 /// The events of 64 KiB.
 const LARGE: usize = 8;
-
-/// The bytes that arrive together, with the names of their paths.
-const SIZES: [(&str, usize); 3] = [("16", 16), ("1460", 1460), ("64k", 64 * 1024)];
 
 type Wire = fn() -> Vec<u8>;
 
@@ -35,7 +30,7 @@ fn wire<P: Protocol>(request: &'static str, words: Words) -> Vec<u8> {
 }
 
 fn frames_of(name: &'static str, units: usize, wire: Wire) -> impl Iterator<Item = Path> {
-    SIZES.into_iter().map(move |(size_name, size)| {
+    PIECES.into_iter().map(move |(size_name, size)| {
         let name = format!("frames-{name}-{size_name}");
         Path::new(name, "event", units, move || {
             let wire = wire();
@@ -80,8 +75,8 @@ fn typed<P: Protocol>(
 }
 
 fn tokens<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
-    typed::<P>(P::NAME.to_owned(), &SIZES[..2], EVENTS, move || {
-        wire::<P>(request, source::tokens(EVENTS).leak())
+    typed::<P>(P::NAME.to_owned(), &PIECES[..2], READ, move || {
+        wire::<P>(request, source::tokens(READ).leak())
     })
 }
 
@@ -110,20 +105,20 @@ fn line() -> Path {
 }
 
 pub(crate) fn paths() -> Vec<Path> {
-    let openbb: Wire = || source::openbb_wire(&source::tokens(EVENTS)).into_bytes();
-    let openai: Wire = || source::openai_wire(EVENTS).into_bytes();
-    frames_of("token", EVENTS, openbb)
-        .chain(frames_of("chunk", EVENTS, openai))
+    let openbb: Wire = || source::openbb_wire(&source::tokens(READ)).into_bytes();
+    let openai: Wire = || source::openai_wire(READ).into_bytes();
+    frames_of("token", READ, openbb)
+        .chain(frames_of("chunk", READ, openai))
         .chain(frames_of("large", LARGE, large))
         .chain([line()])
-        .chain(tokens::<OpenBb>(reply::OPENBB))
-        .chain(tokens::<GitHub>(reply::GITHUB))
-        .chain(tokens::<OpenAi>(reply::OPENAI))
-        .chain(tokens::<Responses>(reply::RESPONSES))
-        .chain(tokens::<Anthropic>(reply::ANTHROPIC))
-        .chain(tokens::<Meilisearch>(reply::OPENAI))
-        .chain(tokens::<UiStream>(reply::UI_STREAM))
-        .chain(tokens::<AgUi>(reply::AG_UI))
-        .chain(typed::<OpenBb>("large".to_owned(), &SIZES, LARGE, large))
+        .chain(tokens::<OpenBb>(requests::OPENBB))
+        .chain(tokens::<GitHub>(requests::GITHUB))
+        .chain(tokens::<OpenAi>(requests::OPENAI))
+        .chain(tokens::<Responses>(requests::RESPONSES))
+        .chain(tokens::<Anthropic>(requests::ANTHROPIC))
+        .chain(tokens::<Meilisearch>(requests::OPENAI))
+        .chain(tokens::<UiStream>(requests::UI_STREAM))
+        .chain(tokens::<AgUi>(requests::AG_UI))
+        .chain(typed::<OpenBb>("large".to_owned(), &PIECES, LARGE, large))
         .collect()
 }

@@ -16,7 +16,8 @@
 
 mod data;
 mod decode;
-mod reply;
+pub mod reply;
+pub mod requests;
 mod router;
 pub mod source;
 

@@ -19,27 +19,17 @@ use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures_core::Stream;
 
 use crate::Path;
-use crate::source::{self, Sample};
+use crate::requests::{AG_UI, ANTHROPIC, GITHUB, MCP, OPENAI, OPENBB, RESPONSES, UI_STREAM};
+use crate::requests::{ANTHROPIC_DOCUMENT, OPENAI_DOCUMENT, RESPONSES_DOCUMENT};
+use crate::source::{self, ANSWERS, LARGE, SAMPLE, Sample};
 
-/// A request of each protocol that wants a stream.
-pub(crate) const OPENBB: &str = r#"{"messages":[{"role":"human","content":"hi"}]}"#;
-pub(crate) const GITHUB: &str = r#"{"messages":[{"role":"user","content":"hi"}]}"#;
-pub(crate) const OPENAI: &str =
-    r#"{"model":"words","stream":true,"messages":[{"role":"user","content":"hi"}]}"#;
-pub(crate) const RESPONSES: &str = r#"{"model":"words","stream":true,"input":"hi"}"#;
-pub(crate) const ANTHROPIC: &str =
-    r#"{"model":"words","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"hi"}]}"#;
-pub(crate) const UI_STREAM: &str = r#"{"id":"chat-1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}],"trigger":"submit-message"}"#;
-pub(crate) const AG_UI: &str = r#"{"threadId":"t","runId":"r","state":{},"messages":[{"id":"u1","role":"user","content":"hi"}],"tools":[],"context":[],"forwardedProps":{}}"#;
-
-pub(crate) const MCP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"words","arguments":{"question":"hi"},"_meta":{"progressToken":1}}}"#;
-
-pub(crate) type Words = &'static [&'static str];
+pub type Words = &'static [&'static str];
 
 /// An agent that says these pieces of text, and waits for each where `waits` is set, as for a model.
-pub(crate) struct Speaker {
-    pub(crate) words: Words,
-    pub(crate) waits: bool,
+#[derive(Clone)]
+pub struct Speaker {
+    pub words: Words,
+    pub waits: bool,
 }
 
 #[async_trait]
@@ -56,7 +46,7 @@ impl<P: Protocol> Agent<P> for Speaker {
 }
 
 /// Polls a body to its end, which is always ready. Returns its frames.
-pub(crate) fn frames(mut body: Body) -> impl Iterator<Item = Bytes> {
+pub fn frames(mut body: Body) -> impl Iterator<Item = Bytes> {
     std::iter::from_fn(move || {
         let mut cx = Context::from_waker(Waker::noop());
         match Pin::new(&mut body).poll_next(&mut cx) {
@@ -67,7 +57,7 @@ pub(crate) fn frames(mut body: Body) -> impl Iterator<Item = Bytes> {
 }
 
 /// Returns a function that answers `request` with `words`.
-pub(crate) fn answer<P: Protocol>(request: &'static str, words: Words) -> impl FnMut() -> Body {
+pub fn answer<P: Protocol>(request: &'static str, words: Words) -> impl FnMut() -> Body {
     let (parts, ()) = http::Request::new(()).into_parts();
     let env = Env::default();
     move || {
@@ -94,10 +84,8 @@ fn path<P: Protocol>(
     })
 }
 
-const NUMBERS: [usize; 3] = [1, 100, 10_000];
-
 fn tokens<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
-    NUMBERS.into_iter().map(move |number| {
+    ANSWERS.into_iter().map(move |number| {
         let name = format!("token-{}-{number}", P::NAME);
         path::<P>(name, "event", number, request, move || {
             source::tokens(number)
@@ -105,19 +93,8 @@ fn tokens<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
     })
 }
 
-/// Makes a text of about this many bytes.
-type Text = fn(usize) -> String;
-
-/// Events of 64 KiB, more of them than fit under any limit of the code.
-const LARGE: usize = 32;
-
 fn large<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
-    let texts: [(&str, Text); 3] = [
-        ("clean", |length| source::text(length, false)),
-        ("escapes", |length| source::text(length, true)),
-        ("markdown", source::markdown),
-    ];
-    texts.into_iter().map(move |(kind, text)| {
+    source::TEXTS.into_iter().map(move |(kind, text)| {
         let name = format!("large-{}-{kind}", P::NAME);
         path::<P>(name, "event", LARGE, request, move || {
             vec![&*text(64 * 1024).leak(); LARGE]
@@ -131,7 +108,7 @@ fn samples<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
         let tokens = format!("sample-{}-{kind}", P::NAME);
         let pieces = format!("piece-{}-{kind}", P::NAME);
         [
-            path::<P>(tokens, "event", 2000, request, || sample.tokens(2000)),
+            path::<P>(tokens, "event", SAMPLE, request, || sample.tokens(SAMPLE)),
             path::<P>(pieces, "event", 100, request, || {
                 vec![&*sample.of_length(1024).leak(); 100]
             }),
@@ -141,25 +118,35 @@ fn samples<P: Protocol>(request: &'static str) -> impl Iterator<Item = Path> {
 
 /// An answer that is one document.
 fn documents() -> impl Iterator<Item = Path> {
-    const REQUEST: &str = r#"{"model":"words","messages":[{"role":"user","content":"hi"}]}"#;
-    const MESSAGES: &str =
-        r#"{"model":"words","max_tokens":9,"messages":[{"role":"user","content":"hi"}]}"#;
-    const INPUT: &str = r#"{"model":"words","input":"hi"}"#;
     let at_once = || vec![&*source::tokens(2000).concat().leak()];
     [
-        path::<OpenAi>("document-openai-1", "answer", 1, REQUEST, || {
+        path::<OpenAi>("document-openai-1", "answer", 1, OPENAI_DOCUMENT, || {
             source::tokens(1)
         }),
-        path::<OpenAi>("document-openai-2000", "answer", 1, REQUEST, || {
+        path::<OpenAi>("document-openai-2000", "answer", 1, OPENAI_DOCUMENT, || {
             source::tokens(2000)
         }),
-        path::<OpenAi>("document-openai-at-once", "answer", 1, REQUEST, at_once),
-        path::<Anthropic>("document-anthropic-2000", "answer", 1, MESSAGES, || {
-            source::tokens(2000)
-        }),
-        path::<Responses>("document-responses-2000", "answer", 1, INPUT, || {
-            source::tokens(2000)
-        }),
+        path::<OpenAi>(
+            "document-openai-at-once",
+            "answer",
+            1,
+            OPENAI_DOCUMENT,
+            at_once,
+        ),
+        path::<Anthropic>(
+            "document-anthropic-2000",
+            "answer",
+            1,
+            ANTHROPIC_DOCUMENT,
+            || source::tokens(2000),
+        ),
+        path::<Responses>(
+            "document-responses-2000",
+            "answer",
+            1,
+            RESPONSES_DOCUMENT,
+            || source::tokens(2000),
+        ),
     ]
     .into_iter()
 }

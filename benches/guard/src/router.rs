@@ -17,7 +17,8 @@ use copilot_wire::{
 use futures_core::Stream;
 
 use crate::Path;
-use crate::reply::{self, Speaker, Words, frames};
+use crate::reply::{Speaker, Words, frames};
+use crate::requests;
 use crate::source;
 
 /// The events of an answer.
@@ -200,33 +201,33 @@ pub(crate) fn paths() -> Vec<Path> {
             "openbb",
             || openbb::Descriptor::new("words", "Words", "Says words"),
             "/v1/query",
-            reply::OPENBB,
+            requests::OPENBB,
         ),
         both(
             "openai",
             || openai::Model::new("words"),
             "/v1/chat/completions",
-            reply::OPENAI,
+            requests::OPENAI,
         ),
         both(
             "responses",
             || responses::Model::new("words"),
             "/v1/responses",
-            reply::RESPONSES,
+            requests::RESPONSES,
         ),
         both(
             "anthropic",
             || anthropic::Model::new("words"),
             "/v1/messages",
-            reply::ANTHROPIC,
+            requests::ANTHROPIC,
         ),
         both(
             "ui_stream",
             ui_stream::Mount::new,
             "/api/chat",
-            reply::UI_STREAM,
+            requests::UI_STREAM,
         ),
-        both("ag_ui", ag_ui::Mount::new, "/agui", reply::AG_UI),
+        both("ag_ui", ag_ui::Mount::new, "/agui", requests::AG_UI),
     ]
     .into_iter()
     .flatten()

@@ -2,6 +2,31 @@
 
 use bytes::Bytes;
 
+/// The numbers of events in an answer: a short, a typical and a long one.
+pub const ANSWERS: [usize; 3] = [1, 100, 10_000];
+
+/// The tokens of an answer of one kind of text.
+pub const SAMPLE: usize = 2000;
+
+/// Events of 64 KiB, more of them than fit under any limit of the code.
+pub const LARGE: usize = 32;
+
+/// The tokens of a stream that is read.
+pub const READ: usize = 2000;
+
+/// The bytes that arrive together, with the names of their paths.
+pub const PIECES: [(&str, usize); 3] = [("16", 16), ("1460", 1460), ("64k", 64 * 1024)];
+
+/// Makes a text of about this many bytes.
+pub type Text = fn(usize) -> String;
+
+/// The texts of large events.
+pub const TEXTS: [(&str, Text); 3] = [
+    ("clean", |length| text(length, false)),
+    ("escapes", |length| text(length, true)),
+    ("markdown", markdown),
+];
+
 /// A small generator of numbers, so that no pattern is there for the processor to learn.
 pub struct Numbers(u64);
 

@@ -7,21 +7,20 @@ use std::hint::black_box;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
-use async_openai::types::chat::CreateChatCompletionStreamResponse;
 use bytes::Bytes;
-use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::EventDecoder;
 use copilot_wire::sse::{Decoder, Frame};
 use eventsource_stream::Eventsource as _;
 use futures::{Stream, StreamExt as _, stream};
-use serde::Deserialize;
+use guard::reply::answer;
 
-use crate::source;
-use crate::{Contender, Row};
+use crate::encode::drain;
+use crate::peer::Peer;
+use crate::source::{self, READ};
+use crate::{Case, Contender, Kind};
 
-const EVENTS: usize = 5_000;
 /// Events of 64 KiB.
-const LARGE: usize = 40;
+pub const LARGE: usize = 16;
 
 /// The result that all contenders must agree on: the number of events, and a sum over their text.
 pub type Sum = (usize, usize);
@@ -41,15 +40,21 @@ impl Chunks {
     }
 }
 
-pub fn checked(
-    contenders: &mut Vec<Contender>,
-    expected: &mut Option<Sum>,
-    name: &'static str,
-    mut run: impl FnMut() -> Sum + 'static,
-) {
-    let sum = run();
-    assert_eq!(sum, *expected.get_or_insert(sum), "{name}");
-    contenders.push(Contender::new(name, move || run().1));
+/// Collects contenders, each checked against the first.
+#[derive(Default)]
+struct Checked {
+    contenders: Vec<Contender>,
+    expected: Option<Sum>,
+}
+
+impl Checked {
+    fn add(&mut self, kind: Kind, name: &'static str, mut run: impl FnMut() -> Sum + 'static) {
+        let sum = run();
+        assert_eq!(sum, *self.expected.get_or_insert(sum), "{name}");
+        assert_ne!(sum.0, 0, "{name}");
+        self.contenders
+            .push(Contender::of(kind, name, move || run().1));
+    }
 }
 
 /// Takes all that a stream has; it is always ready.
@@ -61,31 +66,43 @@ pub fn all<T>(stream: impl Stream<Item = T>, mut each: impl FnMut(T)) {
     }
 }
 
-pub fn frames_tokens(size: usize) -> Row {
-    let wire = source::openbb_wire(&source::tokens(EVENTS));
-    frames("frames of OpenBB tokens", wire, size, EVENTS)
+/// A stream to be read, with the number of its events.
+pub type Wire = fn() -> (String, usize);
+
+pub fn tokens() -> (String, usize) {
+    (source::openbb_wire(&source::tokens(READ)), READ)
 }
 
-pub fn frames_chunks(size: usize) -> Row {
-    let wire = source::openai_wire(EVENTS);
-    frames("frames of OpenAI chunks", wire, size, EVENTS)
+pub fn chunks() -> (String, usize) {
+    (source::openai_wire(READ), READ)
 }
 
-pub fn frames_large(size: usize) -> Row {
-    frames("frames of events of 64 KiB", large_wire(), size, LARGE)
-}
-
-fn large_wire() -> String {
+pub fn large() -> (String, usize) {
     let text = source::text(64 * 1024, false);
-    source::openbb_wire(&vec![&*text; LARGE])
+    (source::openbb_wire(&[&*text; LARGE]), LARGE)
 }
 
-fn frames(name: &'static str, wire: String, size: usize, events: usize) -> Row {
+/// The stream of an answer with these pieces of text.
+pub fn wire_of<P: Peer>(words: &'static [&'static str]) -> String {
+    let mut wire = Vec::new();
+    drain(answer::<P>(P::REQUEST, words)(), |piece| {
+        wire.extend_from_slice(piece);
+    });
+    String::from_utf8(wire).unwrap()
+}
+
+/// Returns `true` if eventsource-stream can be measured: it is quadratic in the length of a line that comes in pieces,
+/// and takes seconds for one of 64 KiB in pieces of 16 bytes.
+fn is_feasible(chunks: &Chunks, events: usize) -> bool {
+    chunks.0.len() < 100 * events || events > LARGE
+}
+
+pub fn frames(wire: Wire, size: usize) -> Case {
+    let (wire, events) = wire();
     let chunks = Chunks::new(wire, size);
-    let mut contenders = Vec::new();
-    let mut expected = None;
+    let mut case = Checked::default();
     let input = chunks.clone();
-    checked(&mut contenders, &mut expected, "copilot-wire", move || {
+    case.add(Kind::Ours, "copilot-wire", move || {
         let mut decoder = Decoder::new();
         let mut sum = (0, 0);
         for chunk in input.0.clone() {
@@ -99,7 +116,7 @@ fn frames(name: &'static str, wire: String, size: usize, events: usize) -> Row {
         sum
     });
     let input = chunks.clone();
-    checked(&mut contenders, &mut expected, "sse-stream", move || {
+    case.add(Kind::Peer, "sse-stream", move || {
         let mut sum = (0, 0);
         all(sse_stream::SseByteStream::new(input.stream()), |event| {
             let event = black_box(event.unwrap());
@@ -108,7 +125,7 @@ fn frames(name: &'static str, wire: String, size: usize, events: usize) -> Row {
         sum
     });
     let input = chunks.clone();
-    checked(&mut contenders, &mut expected, "sseer", move || {
+    case.add(Kind::Peer, "sseer", move || {
         let mut sum = (0, 0);
         all(sseer::EventStream::new(input.stream()), |event| {
             let event = black_box(event.unwrap());
@@ -116,170 +133,88 @@ fn frames(name: &'static str, wire: String, size: usize, events: usize) -> Row {
         });
         sum
     });
-    // Quadratic in the length of a line that comes in pieces: seconds for one of 64 KiB in pieces of 16 bytes.
-    if size > 16 || events > LARGE {
+    if is_feasible(&chunks, events) {
         let input = chunks.clone();
-        let run = move || {
+        case.add(Kind::Peer, "eventsource-stream", move || {
             let mut sum = (0, 0);
             all(input.stream().eventsource(), |event| {
                 let event = black_box(event.unwrap());
                 sum = (sum.0 + 1, sum.1 + event.data.len());
             });
             sum
-        };
-        let name = "eventsource-stream";
-        checked(&mut contenders, &mut expected, name, run);
+        });
     }
-    contenders.push(Contender::new("memchr for LF, nothing else", move || {
+    let mut contenders = case.contenders;
+    contenders.push(Contender::floor("memchr for LF, nothing else", move || {
         let ends = |chunk: Bytes| memchr::memchr_iter(b'\n', &chunk).count();
         chunks.0.iter().cloned().map(ends).sum()
     }));
-    row(name, contenders, events)
-}
-
-fn row(name: &'static str, contenders: Vec<Contender>, units: usize) -> Row {
-    Row {
-        name,
-        unit: "event",
-        units,
+    Case {
+        units: events,
         contenders,
     }
 }
 
-#[derive(Deserialize)]
-struct Delta {
-    delta: String,
-}
-
-pub fn typed_tokens(size: usize) -> Row {
-    let wire = source::openbb_wire(&source::tokens(EVENTS));
-    typed_openbb("typed OpenBB tokens", wire, size, EVENTS)
-}
-
-pub fn typed_large(size: usize) -> Row {
-    typed_openbb("typed OpenBB events of 64 KiB", large_wire(), size, LARGE)
-}
-
-fn typed_openbb(name: &'static str, wire: String, size: usize, events: usize) -> Row {
-    use copilot_wire::openbb::{Event, Output};
-
-    let chunks = Chunks::new(wire, size);
-    let mut contenders = Vec::new();
-    let mut expected = None;
-    let input = chunks.clone();
-    checked(&mut contenders, &mut expected, "copilot-wire", move || {
-        let mut decoder = EventDecoder::<OpenBb>::new();
-        let mut sum = (0, 0);
-        for chunk in input.0.clone() {
-            let mut rest = &chunk[..];
-            while let Some(event) = decoder.next(&mut rest).unwrap() {
-                if let Event::Output(Output::MessageChunk(delta)) = black_box(event) {
-                    sum = (sum.0 + 1, sum.1 + delta.len());
-                }
-            }
+/// An answer with these pieces of text, read in pieces of this many bytes.
+pub fn typed<P: Peer>(words: &'static [&'static str], size: usize) -> Case {
+    fn add(sum: &mut Sum, text: Option<usize>) {
+        if let Some(length) = text {
+            *sum = (sum.0 + 1, sum.1 + length);
         }
-        sum
-    });
-    let input = chunks.clone();
-    checked(
-        &mut contenders,
-        &mut expected,
-        "sse-stream and serde_json",
-        move || {
-            let mut sum = (0, 0);
-            all(sse_stream::SseByteStream::new(input.stream()), |event| {
-                let event = event.unwrap();
-                if event.event.as_deref() == Some("copilotMessageChunk") {
-                    add(&mut sum, &event.data.unwrap_or_default());
-                }
-            });
-            sum
-        },
-    );
-    checked(
-        &mut contenders,
-        &mut expected,
-        "sseer and serde_json",
-        move || {
-            let mut sum = (0, 0);
-            all(sseer::EventStream::new(chunks.stream()), |event| {
-                let event = event.unwrap();
-                if &*event.event == "copilotMessageChunk" {
-                    add(&mut sum, &event.data);
-                }
-            });
-            sum
-        },
-    );
-    row(name, contenders, events)
-}
-
-fn add(sum: &mut Sum, data: &str) {
-    let delta = black_box(serde_json::from_str::<Delta>(data).unwrap().delta);
-    *sum = (sum.0 + 1, sum.1 + delta.len());
-}
-
-pub fn typed_chunks(size: usize) -> Row {
-    use copilot_wire::openai::{Event, OpenAi};
-
-    fn length(chunk: CreateChatCompletionStreamResponse) -> usize {
-        let choice = black_box(chunk).choices.swap_remove(0);
-        choice.delta.content.map_or(0, |content| content.len())
     }
 
-    let chunks = Chunks::new(source::openai_wire(EVENTS), size);
-    let mut contenders = Vec::new();
-    let mut expected = None;
+    let chunks = Chunks::new(wire_of::<P>(words), size);
+    let mut case = Checked::default();
     let input = chunks.clone();
-    checked(&mut contenders, &mut expected, "copilot-wire", move || {
-        let mut decoder = EventDecoder::<OpenAi>::new();
+    case.add(Kind::Ours, "copilot-wire", move || {
+        let mut decoder = EventDecoder::<P>::new();
         let mut sum = (0, 0);
         for chunk in input.0.clone() {
             let mut rest = &chunk[..];
             while let Some(event) = decoder.next(&mut rest).unwrap() {
-                if let Event::Chunk(chunk) = black_box(event) {
-                    let text = chunk
-                        .choices
-                        .first()
-                        .and_then(|choice| choice.delta.content.as_ref());
-                    sum = (sum.0 + 1, sum.1 + text.map_or(0, |text| text.len()));
-                }
+                add(&mut sum, P::ours(black_box(event)));
             }
         }
         sum
     });
+    // What is not a text event is not read.
+    let theirs = |name: &str, data: &str| {
+        let is_text = name == P::EVENT.unwrap_or(name);
+        is_text.then(|| P::theirs(data)).flatten()
+    };
+    let name = |decoder: &str| -> &'static str { format!("{decoder} and {}", P::READER).leak() };
     let input = chunks.clone();
-    checked(
-        &mut contenders,
-        &mut expected,
-        "sse-stream and async-openai's type",
-        move || {
-            let mut sum = (0, 0);
-            all(sse_stream::SseByteStream::new(input.stream()), |event| {
-                let data = event.unwrap().data.unwrap_or_default();
-                sum = (
-                    sum.0 + 1,
-                    sum.1 + length(serde_json::from_str(&data).unwrap()),
-                );
-            });
-            sum
-        },
-    );
-    checked(
-        &mut contenders,
-        &mut expected,
-        "eventsource-stream and async-openai's type",
-        move || {
+    case.add(Kind::Peer, name("sse-stream"), move || {
+        let mut sum = (0, 0);
+        all(sse_stream::SseByteStream::new(input.stream()), |event| {
+            let event = event.unwrap();
+            let (name, data) = (event.event.as_deref(), event.data.as_deref());
+            let text = theirs(name.unwrap_or_default(), data.unwrap_or_default());
+            add(&mut sum, text);
+        });
+        sum
+    });
+    let input = chunks.clone();
+    case.add(Kind::Peer, name("sseer"), move || {
+        let mut sum = (0, 0);
+        all(sseer::EventStream::new(input.stream()), |event| {
+            let event = event.unwrap();
+            add(&mut sum, theirs(&event.event, &event.data));
+        });
+        sum
+    });
+    if is_feasible(&chunks, words.len()) {
+        case.add(Kind::Peer, name("eventsource-stream"), move || {
             let mut sum = (0, 0);
             all(chunks.stream().eventsource(), |event| {
-                let data = event.unwrap().data;
-                sum = (
-                    sum.0 + 1,
-                    sum.1 + length(serde_json::from_str(&data).unwrap()),
-                );
+                let event = event.unwrap();
+                add(&mut sum, theirs(&event.event, &event.data));
             });
             sum
-        },
-    );
-    row("typed OpenAI chunks", contenders, EVENTS)
+        });
+    }
+    Case {
+        units: words.len(),
+        contenders: case.contenders,
+    }
 }

@@ -1,7 +1,8 @@
 //! From an agent's words to body frames.
 //!
-//! Rows marked "body" go through the crate's own response body, polled frame by frame from a source
-//! that is always ready, without keep-alive.
+//! Contenders marked "body" go through the crate's own response body, polled frame by frame from a source that is always
+//! ready, without keep-alive. All of them read a request first. What the protocol sends before and after the text is
+//! there for the peers as ready strings.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -12,37 +13,42 @@ use actix_web::body::MessageBody;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, Sse};
 use bytes::{Buf, Bytes};
-use copilot_wire::json::Escape;
-use copilot_wire::openbb::OpenBb;
-use copilot_wire::protocol::{AgentError, Env, Protocol};
-use copilot_wire::sse::{Decoder, EventWriter, Frame};
-use copilot_wire::{Agent, Body, Reply, Request, async_trait, event_name};
+use copilot_wire::sse::{Decoder, Frame};
 use futures::{Stream, stream};
-use serde::Serialize;
+use guard::reply::answer;
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::source::{self, Price, Sample};
-use crate::{Contender, Row};
+use crate::peer::Peer;
+use crate::{Case, Contender, Kind};
 
-const CHUNK: &str = "copilotMessageChunk";
-const ARTIFACT: &str = "copilotMessageArtifact";
+pub const OURS: &str = "copilot-wire, Reply and Body";
+pub const JSON_DATA: &str = "axum, json_data (body)";
+pub const DATA: &str = "axum, data(to_string) (body)";
+pub const ACTIX: &str = "actix-web-lab (body)";
+pub const SSE_STREAM: &str = "sse-stream (body)";
+pub const FORMAT: &str = "format! and to_string";
 
-/// Polls a body to its end; every poll must be ready.
+/// Polls a body to its end, again at once where it is not ready: a long document yields now and then.
 pub fn drain<B: http_body::Body<Data: Buf>>(body: B, mut each: impl FnMut(&[u8])) -> usize {
     let mut body = pin!(body);
     let mut cx = Context::from_waker(Waker::noop());
     let mut length = 0;
-    while let Poll::Ready(Some(frame)) = body.as_mut().poll_frame(&mut cx) {
+    loop {
+        let frame = match body.as_mut().poll_frame(&mut cx) {
+            Poll::Ready(Some(frame)) => frame,
+            Poll::Ready(None) => return length,
+            Poll::Pending => continue,
+        };
         if let Some(data) = frame.ok().and_then(|frame| frame.into_data().ok()) {
             let data = black_box(data);
             length += data.remaining();
             each(data.chunk());
         }
     }
-    length
 }
 
-/// The same for actix, which has a trait of its own.
+/// The same for actix, which has a trait of its own, and is always ready.
 pub fn drain_actix(body: impl MessageBody, mut each: impl FnMut(&[u8])) -> usize {
     let mut body = pin!(body);
     let mut cx = Context::from_waker(Waker::noop());
@@ -57,21 +63,20 @@ pub fn drain_actix(body: impl MessageBody, mut each: impl FnMut(&[u8])) -> usize
     length
 }
 
-/// Every event of a stream that `text` finds a text in: its name and that text or value.
-fn decoded(wire: &[u8], text: Text) -> Vec<(String, Value)> {
+/// The events of a stream: name and data.
+fn events(wire: &[u8]) -> Vec<(String, String)> {
     let mut decoder = Decoder::new().limit(64 * 1024 * 1024);
     let mut rest = wire;
     let mut events = Vec::new();
     while let Some(frame) = decoder.next(&mut rest).unwrap() {
-        let Frame::Event(event) = frame else { continue };
-        let data = serde_json::from_str(event.data()).ok().and_then(text);
-        events.extend(data.map(|data| (event.name().to_owned(), data)));
+        if let Frame::Event(event) = frame {
+            events.push((event.name().to_owned(), event.data().to_owned()));
+        }
     }
     events
 }
 
-/// A function that returns the content of an event that all contenders write: the crate also writes
-/// beginnings and ends.
+/// A function that returns the content of an event that all contenders write.
 pub type Text = fn(Value) -> Option<Value>;
 
 /// Collects contenders, each checked against the first.
@@ -91,194 +96,226 @@ impl Checked {
     }
 
     /// `run` calls its argument with every piece of output.
-    pub fn add(
+    fn add(
         &mut self,
+        kind: Kind,
         name: &'static str,
         mut run: impl FnMut(&mut dyn FnMut(&[u8])) -> usize + 'static,
     ) {
         let mut wire = Vec::new();
         let length = run(&mut |piece| wire.extend_from_slice(piece));
         assert_eq!(length, wire.len(), "{name}");
-        let events = decoded(&wire, self.text);
-        let expected = self.expected.get_or_insert_with(|| events.clone());
-        let differ = events
+        let text = |(name, data): (String, String)| {
+            let text = serde_json::from_str(&data).ok().and_then(self.text);
+            text.map(|text| (name, text))
+        };
+        let found: Vec<_> = events(&wire).into_iter().filter_map(text).collect();
+        let expected = self.expected.get_or_insert_with(|| found.clone());
+        let differ = found
             .iter()
             .zip(&*expected)
             .find(|(this, that)| this != that);
         assert_eq!(differ, None, "{name}");
-        assert_eq!(events.len(), expected.len(), "{name}");
-        assert!(!events.is_empty(), "{name}");
+        assert_eq!(found.len(), expected.len(), "{name}");
+        assert!(!found.is_empty(), "{name}");
         self.contenders
-            .push(Contender::new(name, move || run(&mut |_| ())));
+            .push(Contender::of(kind, name, move || run(&mut |_| ())));
     }
 
-    pub fn row(self, name: &'static str, unit: &'static str, units: usize) -> Row {
-        Row {
-            name,
-            unit,
+    pub fn ours(
+        &mut self,
+        name: &'static str,
+        run: impl FnMut(&mut dyn FnMut(&[u8])) -> usize + 'static,
+    ) {
+        self.add(Kind::Ours, name, run);
+    }
+
+    pub fn peer(
+        &mut self,
+        name: &'static str,
+        run: impl FnMut(&mut dyn FnMut(&[u8])) -> usize + 'static,
+    ) {
+        self.add(Kind::Peer, name, run);
+    }
+
+    pub fn floor(
+        &mut self,
+        name: &'static str,
+        run: impl FnMut(&mut dyn FnMut(&[u8])) -> usize + 'static,
+    ) {
+        self.add(Kind::Floor, name, run);
+    }
+
+    pub fn build(self, units: usize) -> Case {
+        Case {
             units,
             contenders: self.contenders,
         }
     }
 }
 
-/// An agent that says these pieces of text.
-pub struct Words(pub &'static [&'static str]);
+/// What a peer reads of a request, whatever the protocol.
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "part of the work")]
+struct Asked {
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    stream: bool,
+    #[serde(default)]
+    input: String,
+    #[serde(default)]
+    messages: Vec<Message>,
+}
 
-#[async_trait]
-impl<P: Protocol> Agent<P> for Words {
-    async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        for word in self.0 {
-            reply.text(black_box(word)).await?;
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "part of the work")]
+struct Message {
+    role: String,
+    #[serde(default)]
+    content: String,
+    #[serde(default)]
+    parts: Vec<Part>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "part of the work")]
+struct Part {
+    text: String,
+}
+
+/// An event that a peer writes.
+#[derive(Clone, Copy)]
+enum Item {
+    /// Name and data of an event before the text or after it.
+    Ready(Option<&'static str>, &'static str),
+    /// The number of a text event, and its text.
+    Text(usize, &'static str),
+}
+
+/// Returns the events that a peer writes for `words`: what our own stream has before and after its text is ready.
+fn items<P: Peer>(words: &'static [&'static str]) -> &'static [Item] {
+    let mut wire = Vec::new();
+    drain(answer::<P>(P::REQUEST, words)(), |piece| {
+        wire.extend_from_slice(piece);
+    });
+    let all = events(&wire);
+    let is_text = |(_, data): &(String, String)| {
+        let data = serde_json::from_str(data).ok();
+        data.and_then(P::text_of).is_some()
+    };
+    let first = all.iter().position(is_text).unwrap();
+    let last = all.iter().rposition(is_text).unwrap();
+    assert_eq!(last + 1 - first, words.len(), "{}", P::TITLE);
+    let ready = |(name, data): &(String, String)| {
+        let name: Option<&'static str> = match name.as_str() {
+            "message" => None,
+            name => Some(name.to_owned().leak()),
+        };
+        Item::Ready(name, data.clone().leak())
+    };
+    let (before, after) = (&all[..first], &all[last + 1..]);
+    let texts = words.iter().enumerate();
+    let texts = texts.map(|(number, word)| Item::Text(first + number, word));
+    let before = before.iter().map(ready);
+    let after = after.iter().map(ready);
+    before.chain(texts).chain(after).collect::<Vec<_>>().leak()
+}
+
+/// The name and the data of an event as a peer makes them.
+fn event<P: Peer>(item: Item) -> (Option<&'static str>, String) {
+    match item {
+        Item::Ready(name, data) => (name, data.to_owned()),
+        Item::Text(number, word) => {
+            let data = serde_json::to_string(&P::data(number, black_box(word)));
+            (P::EVENT, data.unwrap())
         }
-        Ok(())
     }
 }
 
-#[derive(Serialize)]
-pub struct Delta<'a> {
-    pub delta: &'a str,
-}
-
-fn openbb(words: &'static [&'static str], name: &'static str, unit: &'static str) -> Row {
-    let mut row = Checked::new(Some);
-    let each = move || stream::iter(words.iter().map(|word| black_box(*word)));
-    let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
-    let (parts, ()) = http::Request::new(()).into_parts();
-    let env = Env::default();
-    row.add("copilot-wire, Reply and Body", move |out| {
-        let request = Request::<OpenBb>::new(OpenBb::read(&parts, body.clone()).unwrap());
-        drain(Body::run(Words(words), request, &env), out)
+/// An answer with these pieces of text.
+pub fn case<P: Peer>(words: &'static [&'static str]) -> Case {
+    let mut case = Checked::new(P::text_of);
+    let mut ours = answer::<P>(P::REQUEST, words);
+    case.ours(OURS, move |out| drain(ours(), out));
+    let items = items::<P>(words);
+    let each = move || {
+        let asked: Asked = serde_json::from_str(black_box(P::REQUEST)).unwrap();
+        black_box(asked);
+        items.iter().copied()
+    };
+    let named = |name: Option<&'static str>| {
+        name.map_or_else(Event::default, |name| Event::default().event(name))
+    };
+    case.peer(JSON_DATA, move |out| {
+        let body = axum_body(stream::iter(each()), move |item| match item {
+            Item::Ready(name, data) => named(name).data(data),
+            Item::Text(number, word) => named(P::EVENT)
+                .json_data(P::data(number, black_box(word)))
+                .unwrap(),
+        });
+        drain(body, out)
     });
-    row.add("axum, json_data (body)", move |out| {
-        drain(
-            axum_body(each(), |delta| {
-                Event::default()
-                    .event(CHUNK)
-                    .json_data(Delta { delta })
-                    .unwrap()
-            }),
-            out,
-        )
+    case.peer(DATA, move |out| {
+        let body = axum_body(stream::iter(each()), move |item| {
+            let (name, data) = event::<P>(item);
+            named(name).data(data)
+        });
+        drain(body, out)
     });
-    row.add("axum, data(to_string) (body)", move |out| {
-        drain(
-            axum_body(each(), |delta| {
-                let data = serde_json::to_string(&Delta { delta }).unwrap();
-                Event::default().event(CHUNK).data(data)
-            }),
-            out,
-        )
+    case.peer(ACTIX, move |out| {
+        let body = actix_body(stream::iter(each()), move |item| {
+            let (name, data) = event::<P>(item);
+            let data = actix_web_lab::sse::Data::new(data);
+            match name {
+                Some(name) => data.event(name),
+                None => data,
+            }
+        });
+        drain_actix(body, out)
     });
-    row.add("actix-web-lab (body)", move |out| {
-        drain_actix(
-            actix_body(each(), |delta| {
-                let data = serde_json::to_string(&Delta { delta }).unwrap();
-                actix_web_lab::sse::Data::new(data).event(CHUNK)
-            }),
-            out,
-        )
+    case.peer(SSE_STREAM, move |out| {
+        let body = sse_stream_body(stream::iter(each()), move |item| {
+            let (name, data) = event::<P>(item);
+            let event = sse_stream::Sse::default().data(data);
+            match name {
+                Some(name) => event.event(name),
+                None => event,
+            }
+        });
+        drain(body, out)
     });
-    row.add("sse-stream (body)", move |out| {
-        drain(
-            sse_stream_body(each(), |delta| {
-                let data = serde_json::to_string(&Delta { delta }).unwrap();
-                sse_stream::Sse::default().event(CHUNK).data(data)
-            }),
-            out,
-        )
+    case.peer(FORMAT, move |out| {
+        let events = each().map(|item| {
+            let event = match event::<P>(item) {
+                (Some(name), data) => format!("event: {name}\ndata: {data}\n\n"),
+                (None, data) => format!("data: {data}\n\n"),
+            };
+            let event = black_box(Bytes::from(event));
+            out(&event);
+            event.len()
+        });
+        events.sum()
     });
-    row.add("format! and to_string", move |out| {
-        words
-            .iter()
-            .map(|delta| {
-                let data = serde_json::to_string(&Delta {
-                    delta: black_box(delta),
-                })
-                .unwrap();
-                let event = black_box(Bytes::from(format!("event: {CHUNK}\ndata: {data}\n\n")));
-                out(&event);
-                event.len()
-            })
-            .sum()
-    });
-    let mut buffer = Vec::new();
-    row.add("loop on json-escape-simd, reused Vec", move |out| {
-        buffer.clear();
-        for word in words {
-            buffer.extend_from_slice(b"event: copilotMessageChunk\ndata: {\"delta\":");
-            json_escape_simd::escape_into(black_box(*word), &mut buffer);
-            buffer.extend_from_slice(b"}\n\n");
-        }
-        out(&buffer);
-        black_box(&buffer).len()
-    });
-    row.row(name, unit, words.len())
-}
-
-pub fn openbb_tokens(count: usize) -> Row {
-    openbb(source::tokens(count).leak(), "OpenBB token events", "event")
-}
-
-/// Text as a model writes it, in tokens.
-pub fn sample(sample: Sample) -> Row {
-    let name = "OpenBB token events of one kind of text";
-    openbb(sample.tokens(2000).leak(), name, "event")
-}
-
-pub fn clean_deltas(count: usize) -> Row {
-    let text = source::text(64 * 1024, false);
-    deltas(text, count, "events of 64 KiB without escapes")
-}
-
-pub fn dirty_deltas(count: usize) -> Row {
-    let text = source::text(64 * 1024, true);
-    deltas(text, count, "events of 64 KiB with 3 % escapes")
-}
-
-pub fn markdown_deltas(count: usize) -> Row {
-    let text = source::markdown(64 * 1024);
-    deltas(text, count, "events of 64 KiB of Markdown")
-}
-
-fn deltas(text: String, count: usize, name: &'static str) -> Row {
-    let text: &'static str = text.leak();
-    openbb(vec![text; count].leak(), name, "event")
-}
-
-#[derive(Serialize)]
-struct Chunk<'a> {
-    id: &'a str,
-    object: &'static str,
-    created: u64,
-    model: &'a str,
-    choices: [Choice<'a>; 1],
-}
-
-#[derive(Serialize)]
-struct Choice<'a> {
-    index: u32,
-    delta: Content<'a>,
-    finish_reason: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Content<'a> {
-    content: &'a str,
-}
-
-fn chunk(content: &str) -> Chunk<'_> {
-    Chunk {
-        id: black_box("chatcmpl-Cd8fJ4mGq2hVtS1wYzB7nKxL0pRaE"),
-        object: "chat.completion.chunk",
-        created: black_box(1_763_712_345),
-        model: black_box("gpt-4o-mini-2024-07-18"),
-        choices: [Choice {
-            index: 0,
-            delta: Content { content },
-            finish_reason: None,
-        }],
+    if let Some((before, after)) = P::AROUND {
+        let mut buffer = Vec::new();
+        case.floor("loop on json-escape-simd, reused Vec", move |out| {
+            buffer.clear();
+            for word in words {
+                buffer.extend_from_slice(before.as_bytes());
+                json_escape_simd::escape_into(black_box(*word), &mut buffer);
+                buffer.extend_from_slice(after.as_bytes());
+            }
+            out(&buffer);
+            black_box(&buffer).len()
+        });
     }
+    let mut wire = Vec::new();
+    drain(answer::<P>(P::REQUEST, words)(), |piece| {
+        wire.extend_from_slice(piece);
+    });
+    case.floor("memcpy of the bytes", copying(wire));
+    case.build(words.len())
 }
 
 /// Nothing but the bytes, in blocks of the size of our frames.
@@ -292,187 +329,6 @@ fn copying(wire: Vec<u8>) -> impl FnMut(&mut dyn FnMut(&[u8])) -> usize {
         }
         wire.len()
     }
-}
-
-pub fn openai_chunks(count: usize) -> Row {
-    use copilot_wire::openai::OpenAi;
-
-    let words: &'static [&'static str] = source::tokens(count).leak();
-    // A stream begins with the role and ends with the reason.
-    let mut row = Checked::new(|mut chunk| {
-        let content = chunk["choices"][0]["delta"]["content"].take();
-        content
-            .as_str()
-            .is_some_and(|text| !text.is_empty())
-            .then_some(content)
-    });
-    let each = move || stream::iter(words.iter().map(|word| black_box(*word)));
-    let body = Bytes::from_static(
-        br#"{"model":"gpt-4o-mini-2024-07-18","stream":true,"messages":[{"role":"user","content":"hi"}]}"#,
-    );
-    let (parts, ()) = http::Request::new(()).into_parts();
-    let env = Env::default();
-    let mut wire = Vec::new();
-    let request = OpenAi::read(&parts, body.clone()).unwrap();
-    drain(
-        Body::run(Words(words), Request::<OpenAi>::new(request), &env),
-        |piece| {
-            wire.extend_from_slice(piece);
-        },
-    );
-    row.add("copilot-wire, Reply and Body", move |out| {
-        let request = Request::<OpenAi>::new(OpenAi::read(&parts, body.clone()).unwrap());
-        drain(Body::run(Words(words), request, &env), out)
-    });
-    row.add("axum, json_data (body)", move |out| {
-        drain(
-            axum_body(each(), |word| {
-                Event::default().json_data(chunk(word)).unwrap()
-            }),
-            out,
-        )
-    });
-    row.add("axum, data(to_string) (body)", move |out| {
-        drain(
-            axum_body(each(), |word| {
-                Event::default().data(serde_json::to_string(&chunk(word)).unwrap())
-            }),
-            out,
-        )
-    });
-    row.add("actix-web-lab (body)", move |out| {
-        drain_actix(
-            actix_body(each(), |word| {
-                actix_web_lab::sse::Data::new(serde_json::to_string(&chunk(word)).unwrap())
-            }),
-            out,
-        )
-    });
-    row.add("sse-stream (body)", move |out| {
-        drain(
-            sse_stream_body(each(), |word| {
-                sse_stream::Sse::default().data(serde_json::to_string(&chunk(word)).unwrap())
-            }),
-            out,
-        )
-    });
-    row.add("format! and to_string", move |out| {
-        words
-            .iter()
-            .map(|word| {
-                let data = serde_json::to_string(&chunk(black_box(word))).unwrap();
-                let event = black_box(Bytes::from(format!("data: {data}\n\n")));
-                out(&event);
-                event.len()
-            })
-            .sum()
-    });
-    row.add("memcpy of the bytes", copying(wire));
-    row.row("OpenAI chunks", "event", words.len())
-}
-
-#[derive(Serialize)]
-struct Artifact<'a> {
-    r#type: &'static str,
-    uuid: &'a str,
-    name: &'a str,
-    description: &'a str,
-    content: &'a [Price],
-}
-
-fn artifact(prices: &[Price]) -> Artifact<'_> {
-    Artifact {
-        r#type: "table",
-        uuid: "5f0e2c6e-0d1c-4d6e-9a7b-2f0a3c1b4d5e",
-        name: "Prices",
-        description: "Daily prices",
-        content: black_box(prices),
-    }
-}
-
-/// The artifact is there as rows of a struct; what is timed is how it gets into the stream.
-pub fn table() -> Row {
-    let prices: &'static [Price] = source::prices(7000).leak();
-    let artifact = move || artifact(prices);
-    let mut row = Checked::new(Some);
-    row.add("copilot-wire, EventWriter and json::write", move |out| {
-        let mut buffer = Vec::new();
-        EventWriter::new(&mut buffer)
-            .name(&event_name!("copilotMessageArtifact"))
-            .data_with(|out| copilot_wire::json::write(&artifact(), Escape::JsonAndSeparators, out))
-            .unwrap()
-            .finish();
-        let frame = black_box(Bytes::from(buffer));
-        out(&frame);
-        frame.len()
-    });
-    let one = || stream::iter([()]);
-    row.add("axum, json_data (body)", move |out| {
-        drain(
-            axum_body(one(), move |()| {
-                Event::default()
-                    .event(ARTIFACT)
-                    .json_data(artifact())
-                    .unwrap()
-            }),
-            out,
-        )
-    });
-    row.add("axum, data(to_string) (body)", move |out| {
-        drain(
-            axum_body(one(), move |()| {
-                Event::default()
-                    .event(ARTIFACT)
-                    .data(serde_json::to_string(&artifact()).unwrap())
-            }),
-            out,
-        )
-    });
-    row.add("sse-stream (body)", move |out| {
-        drain(
-            sse_stream_body(one(), move |()| {
-                let data = serde_json::to_string(&artifact()).unwrap();
-                sse_stream::Sse::default().event(ARTIFACT).data(data)
-            }),
-            out,
-        )
-    });
-    row.add("format! and to_string", move |out| {
-        let data = serde_json::to_string(&artifact()).unwrap();
-        let event = black_box(Bytes::from(format!("event: {ARTIFACT}\ndata: {data}\n\n")));
-        out(&event);
-        event.len()
-    });
-    row.row("a table of 7000 rows", "table", 1)
-}
-
-/// The same into a buffer that is large enough from the round before.
-pub fn table_reused() -> Row {
-    let prices: &'static [Price] = source::prices(7000).leak();
-    let mut row = Checked::new(Some);
-    let mut buffer = Vec::new();
-    row.add("copilot-wire, reused Vec", move |out| {
-        buffer.clear();
-        EventWriter::new(&mut buffer)
-            .name(&event_name!("copilotMessageArtifact"))
-            .data_with(|out| {
-                copilot_wire::json::write(&artifact(prices), Escape::JsonAndSeparators, out)
-            })
-            .unwrap()
-            .finish();
-        out(&buffer);
-        black_box(&buffer).len()
-    });
-    let mut buffer = Vec::new();
-    row.add("prefix and serde_json, reused Vec", move |out| {
-        buffer.clear();
-        buffer.extend_from_slice(b"event: copilotMessageArtifact\ndata: ");
-        serde_json::to_writer(&mut buffer, &artifact(prices)).unwrap();
-        buffer.extend_from_slice(b"\n\n");
-        out(&buffer);
-        black_box(&buffer).len()
-    });
-    row.row("a table of 7000 rows into a reused buffer", "table", 1)
 }
 
 pub fn axum_body<T: 'static>(

@@ -8,11 +8,11 @@ use bytes::Bytes;
 use copilot_wire::sse::{Decoder, Frame};
 use futures::{Stream as _, StreamExt as _, stream};
 
-use crate::{Contender, Row};
+use crate::{Case, Contender};
 
 const PIECE: usize = 16;
 
-pub fn pieces(length: usize) -> Row {
+pub fn case(length: usize) -> Case {
     let mut wire = b"data: ".to_vec();
     wire.resize(length, b'x');
     wire.extend_from_slice(b"\n\n");
@@ -64,20 +64,14 @@ pub fn pieces(length: usize) -> Row {
     };
 
     let mut contenders = vec![
-        Contender::new("copilot-wire", ours),
-        Contender::new("memchr and keep", floor),
-        Contender::new("sse-stream", sse_stream),
+        Contender::ours("copilot-wire", ours),
+        Contender::floor("memchr and keep", floor),
+        Contender::peer("sse-stream", sse_stream),
     ];
     for contender in &mut contenders {
         assert_eq!((contender.run)(), expected, "{}", contender.name);
     }
-    Row {
-        name: if length == 10_000_000 {
-            "one line of 10 MB in pieces of 16 bytes"
-        } else {
-            "one line of 5 MB in pieces of 16 bytes"
-        },
-        unit: "piece",
+    Case {
         units: length / PIECE,
         contenders,
     }

@@ -1,4 +1,4 @@
-//! From an agent that waits to a body: 200 events a request, one thread.
+//! From an agent that waits to a body, on one thread.
 //!
 //! In a burst the tokens are always there. Paced, every one of them waits for a real wake by another
 //! task, which plays the model.
@@ -19,11 +19,10 @@ use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::encode::{Delta, axum_body};
+use crate::encode::axum_body;
+use crate::peer::Delta;
 use crate::source;
-use crate::{Contender, Row};
-
-const EVENTS: usize = 200;
+use crate::{Case, Contender, Kind};
 
 /// Without a timer there is no keep-alive: the peers have none either.
 struct NoTimer;
@@ -64,13 +63,13 @@ impl Model {
     }
 }
 
-struct Speaker {
+struct Modelled {
     words: &'static [&'static str],
     paced: bool,
 }
 
 #[async_trait]
-impl<P: Protocol> Agent<P> for Speaker {
+impl<P: Protocol> Agent<P> for Modelled {
     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let mut model = Model::start(self.words, self.paced);
         while let Some(word) = model.next().await {
@@ -98,8 +97,9 @@ fn event(delta: &str) -> Event {
         .unwrap()
 }
 
-fn row(paced: bool) -> Row {
-    let words: &'static [&'static str] = source::tokens(EVENTS).leak();
+/// An answer of so many events.
+pub fn case(events: usize, paced: bool) -> Case {
+    let words: &'static [&'static str] = source::tokens(events).leak();
     let runtime = Arc::new(
         tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -110,7 +110,7 @@ fn row(paced: bool) -> Row {
     let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
     let (parts, ()) = http::Request::new(()).into_parts();
     let query = OpenBb::read(&parts, body).unwrap();
-    let agent = Arc::new(Speaker { words, paced });
+    let agent = Arc::new(Modelled { words, paced });
 
     let mut all: Vec<(&'static str, Box<dyn FnMut() -> Vec<u8>>)> = Vec::new();
     for (name, env) in [
@@ -190,24 +190,14 @@ fn row(paced: bool) -> Row {
             .replace("event:c", "event: c")
             .replace("data:{", "data: {");
         assert_eq!(wire, *expected.get_or_insert(wire.clone()), "{name}");
-        contenders.push(Contender::new(name, move || black_box(run()).len()));
+        let kind = match name.starts_with("copilot-wire") {
+            true => Kind::Ours,
+            false => Kind::Peer,
+        };
+        contenders.push(Contender::of(kind, name, move || black_box(run()).len()));
     }
-    Row {
-        name: if paced {
-            "agent to body, every token waited for"
-        } else {
-            "agent to body, tokens always ready"
-        },
-        unit: "event",
-        units: EVENTS,
+    Case {
+        units: events,
         contenders,
     }
-}
-
-pub fn burst() -> Row {
-    row(false)
-}
-
-pub fn paced() -> Row {
-    row(true)
 }

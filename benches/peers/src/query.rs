@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::source;
-use crate::{Contender, Row};
+use crate::{Case, Contender};
 
 /// The shape of a query with owned types, as one writes it.
 #[derive(Deserialize)]
@@ -36,9 +36,7 @@ struct Item<D> {
     content: D,
 }
 
-fn body(as_string: bool) -> Bytes {
-    source::query(if as_string { 58_000 } else { 66_000 }, as_string)
-}
+pub const BORROWED: &str = "serde_json, data as &RawValue";
 
 fn typed<D: for<'a> Deserialize<'a> + 'static>(
     body: &Bytes,
@@ -110,48 +108,32 @@ fn ours(body: &Bytes) -> impl FnMut() -> usize + 'static {
     }
 }
 
-pub fn string() -> Row {
-    let body = body(true);
-    row(
-        "a query with 10 MB of widget data in a string",
-        vec![
-            Contender::new("copilot-wire", ours(&body)),
-            Contender::new(
-                "serde_json, owned strings",
-                typed::<String>(&body, String::len),
-            ),
-            Contender::new(
-                "serde_json, data as Box<RawValue>",
-                typed::<Box<RawValue>>(&body, |raw| raw.get().len()),
-            ),
-            Contender::new("serde_json, data as &RawValue", borrowed(&body)),
-        ],
-    )
-}
-
-pub fn records() -> Row {
-    let body = body(false);
-    row(
-        "a query with 10 MB of widget data as records",
-        vec![
-            Contender::new("copilot-wire", ours(&body)),
-            Contender::new(
-                "serde_json, data as Value",
-                typed::<serde_json::Value>(&body, |value| value.as_array().map_or(0, Vec::len)),
-            ),
-            Contender::new(
-                "serde_json, data as Box<RawValue>",
-                typed::<Box<RawValue>>(&body, |raw| raw.get().len()),
-            ),
-            Contender::new("serde_json, data as &RawValue", borrowed(&body)),
-        ],
-    )
-}
-
-fn row(name: &'static str, contenders: Vec<Contender>) -> Row {
-    Row {
-        name,
-        unit: "query",
+pub fn case(rows: usize, as_string: bool) -> Case {
+    let body = source::query(rows, as_string);
+    let owned = match as_string {
+        true => Contender::peer(
+            "serde_json, owned strings",
+            typed::<String>(&body, String::len),
+        ),
+        false => Contender::peer(
+            "serde_json, data as Value",
+            typed::<serde_json::Value>(&body, |value| value.as_array().map_or(0, Vec::len)),
+        ),
+    };
+    let mut contenders = vec![
+        Contender::ours("copilot-wire", ours(&body)),
+        owned,
+        Contender::peer(
+            "serde_json, data as Box<RawValue>",
+            typed::<Box<RawValue>>(&body, |raw| raw.get().len()),
+        ),
+        Contender::peer(BORROWED, borrowed(&body)),
+    ];
+    // All find the one message with data.
+    for contender in &mut contenders {
+        assert_ne!((contender.run)(), 0, "{}", contender.name);
+    }
+    Case {
         units: 1,
         contenders,
     }

@@ -1,38 +1,39 @@
-//! Counts what every contender allocates, in a binary of its own: the timed one has the plain
-//! allocator.
+//! Counts what every contender allocates, in a binary of its own: the timed one has the plain allocator.
 //!
 //! ```sh
 //! cargo run --release --bin allocations -- [ROW ...]
 //! ```
 
 use allocation_counter::measure;
-use peers::ROWS;
+use peers::rows;
 
 fn main() {
-    let rows: Vec<String> = std::env::args().skip(1).collect();
-    for (name, build) in ROWS {
-        if !rows.is_empty() && !rows.iter().any(|row| name.starts_with(row.as_str())) {
+    let names: Vec<String> = std::env::args().skip(1).collect();
+    for row in rows() {
+        if !names.is_empty() && !names.iter().any(|name| row.name.starts_with(name.as_str())) {
             continue;
         }
-        let mut row = build();
-        println!("\n## {name}: {}\n", row.name);
+        println!("\n### `{}`: {}\n", row.name, row.title);
         println!(
-            "| contender | allocations a run | a {} | KiB at most |",
+            "| size | contender | allocations a run | a {} | KiB at most |",
             row.unit
         );
-        println!("|---|---:|---:|---:|");
-        for contender in &mut row.contenders {
-            (contender.run)();
-            let seen = measure(|| {
+        println!("|---|---|---:|---:|---:|");
+        for (size, build) in &row.sizes {
+            let mut case = build();
+            for contender in &mut case.contenders {
                 (contender.run)();
-            });
-            println!(
-                "| {} | {} | {:.4} | {:.1} |",
-                contender.name,
-                seen.count_total,
-                seen.count_total as f64 / row.units as f64,
-                seen.bytes_max as f64 / 1024.0
-            );
+                let seen = measure(|| {
+                    (contender.run)();
+                });
+                println!(
+                    "| {size} | {} | {} | {:.4} | {:.1} |",
+                    contender.name,
+                    seen.count_total,
+                    seen.count_total as f64 / case.units as f64,
+                    seen.bytes_max as f64 / 1024.0
+                );
+            }
         }
     }
 }

@@ -19,10 +19,11 @@ use copilot_wire::openbb::{Descriptor, OpenBb};
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
 use futures::{Stream, StreamExt as _, stream};
+use guard::reply::Speaker;
 use http_body_util::{BodyExt as _, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use peers::encode::{Delta, Words};
+use peers::peer::Delta;
 use peers::source;
 use serde::Deserialize;
 use tokio::net::TcpListener;
@@ -44,7 +45,13 @@ fn main() -> Result<(), Failure> {
     };
     let at = SocketAddr::from((Ipv4Addr::LOCALHOST, port.parse()?));
     match kind.as_str() {
-        "copilot-wire" => hyper(at, routed(router(Words(words))?)),
+        "copilot-wire" => hyper(
+            at,
+            routed(router(Speaker {
+                words,
+                waits: false,
+            })?),
+        ),
         "hyper-ready-frame" => hyper(at, ready(words)),
         "hyper-naive" => hyper(at, naive(words)),
         "axum" => hyper(at, axum(words)),
