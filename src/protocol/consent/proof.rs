@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use memchr::memchr2_iter;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
@@ -273,17 +274,49 @@ pub(super) fn without_code(message: &str) -> Option<(String, String)> {
 
 /// Returns the letters of a message, and for each the start and end of the character that it comes from.
 fn positions(message: &str) -> (Vec<char>, Vec<(usize, usize)>) {
-    let characters = message.char_indices().flat_map(|(at, character)| {
-        let letters = std::iter::once(character).nfkc().flat_map(text::letters);
-        letters.map(move |letter| (letter, (at, at + character.len_utf8())))
-    });
-    characters.unzip()
+    let (mut all, mut from) = (Vec::new(), Vec::new());
+    for (at, character) in message.char_indices() {
+        let mut push = |letter| {
+            all.push(letter);
+            from.push((at, at + character.len_utf8()));
+        };
+        match character.is_ascii() {
+            // Normalized as it is.
+            true => text::letters(character).for_each(push),
+            false => std::iter::once(character)
+                .nfkc()
+                .flat_map(text::letters)
+                .for_each(&mut push),
+        }
+    }
+    (all, from)
 }
 
 /// Returns `true` if a message may have a proof: cheaper than to normalize every message.
 fn has_mark(message: &str) -> bool {
-    let mut pairs = message.as_bytes().windows(MARK.len());
-    pairs.any(|pair| pair.eq_ignore_ascii_case(MARK.as_bytes()))
+    let bytes = message.as_bytes();
+    let mut seconds = memchr2_iter(b'w', b'W', bytes);
+    seconds.any(|at| {
+        let (before, after) = bytes.split_at_checked(at + 1).unwrap_or_default();
+        let mark = before.last_chunk::<{ MARK.len() }>();
+        mark.is_some_and(|mark| mark.eq_ignore_ascii_case(MARK.as_bytes())) && may_be_digits(after)
+    })
+}
+
+/// Returns `true` if these bytes may begin with the digits of a proof. What is not ASCII may become any letter when it
+/// is normalized.
+fn may_be_digits(bytes: &[u8]) -> bool {
+    let mut letters = bytes
+        .iter()
+        .filter(|byte| !byte.is_ascii() || byte.is_ascii_alphanumeric());
+    for _ in MARK.len()..PROOF {
+        match letters.next() {
+            Some(byte) if !byte.is_ascii() => return true,
+            Some(byte) if ALPHABET.contains(&byte.to_ascii_lowercase()) => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Returns the range of the words around the last code.
