@@ -8,6 +8,7 @@
 
 use std::future::{Future, poll_fn, ready};
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -42,13 +43,23 @@ impl Environment for NoTimer {
 
 const QUESTION: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}"#;
 
+const WITHOUT_STREAM: &str = r#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
+
 fn body<F, Fut>(agent: F) -> Body
 where
     F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
+    answer(QUESTION, agent)
+}
+
+fn answer<F, Fut>(question: &'static str, agent: F) -> Body
+where
+    F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
     let (parts, ()) = http::Request::new(()).into_parts();
-    let message = OpenAi::read(&parts, Bytes::from_static(QUESTION.as_bytes())).unwrap();
+    let message = OpenAi::read(&parts, Bytes::from_static(question.as_bytes())).unwrap();
     let request = Request::from_parts(parts, message);
     Body::run(
         agent_fn(move |_, reply| agent(reply)),
@@ -109,6 +120,26 @@ fn an_agent_that_waits_for_another_thread() {
             Ok(())
         });
         assert_eq!(texts(&whole(body)), Some(vec!["a", "b", "c"]));
+    });
+}
+
+#[test]
+fn an_answer_without_a_stream_from_two_threads() {
+    explore(3, || {
+        let body = answer(WITHOUT_STREAM, async |reply| {
+            let reply = Arc::new(reply);
+            reply.text("a").await?;
+            reply.text("b").await?;
+            let other = Arc::clone(&reply);
+            let thread = thread::spawn(move || block_on(other.text("c")).unwrap());
+            reply.text("d").await?;
+            thread.join().unwrap();
+            reply.text("e").await?;
+            Ok(())
+        });
+        let document = whole(body);
+        let orders = ["abcde", "abdce"].map(|text| format!(r#""content":"{text}""#));
+        assert!(orders.iter().any(|it| document.contains(it)), "{document}");
     });
 }
 
