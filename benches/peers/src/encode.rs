@@ -2,7 +2,7 @@
 //!
 //! Contenders marked "body" go through the crate's own response body, polled frame by frame from a source that is always
 //! ready, without keep-alive. All of them read a request first. What the protocol sends before and after the text is
-//! there for the peers as ready strings.
+//! there for the peers as ready strings, but for the text that a protocol repeats at the end: that is escaped again.
 
 use std::convert::Infallible;
 use std::hint::black_box;
@@ -189,6 +189,8 @@ struct Part {
 enum Item {
     /// Name and data of an event before the text or after it.
     Ready(Option<&'static str>, &'static str),
+    /// The name of an event that repeats all text, and its data around that.
+    Whole(Option<&'static str>, [&'static str; 2], &'static str),
     /// The number of a text event, and its text.
     Text(usize, &'static str),
 }
@@ -207,12 +209,18 @@ fn items<P: Peer>(words: &'static [&'static str]) -> &'static [Item] {
     let first = all.iter().position(is_text).unwrap();
     let last = all.iter().rposition(is_text).unwrap();
     assert_eq!(last + 1 - first, words.len(), "{}", P::TITLE);
+    let text: &'static str = words.concat().leak();
+    let whole = serde_json::to_string(text).unwrap();
     let ready = |(name, data): &(String, String)| {
         let name: Option<&'static str> = match name.as_str() {
             "message" => None,
             name => Some(name.to_owned().leak()),
         };
-        Item::Ready(name, data.clone().leak())
+        let data: &'static str = data.clone().leak();
+        match data.split_once(&*whole) {
+            Some((head, tail)) => Item::Whole(name, [head, tail], text),
+            None => Item::Ready(name, data),
+        }
     };
     let (before, after) = (&all[..first], &all[last + 1..]);
     let texts = words.iter().enumerate();
@@ -226,6 +234,10 @@ fn items<P: Peer>(words: &'static [&'static str]) -> &'static [Item] {
 fn event<P: Peer>(item: Item) -> (Option<&'static str>, String) {
     match item {
         Item::Ready(name, data) => (name, data.to_owned()),
+        Item::Whole(name, [head, tail], text) => {
+            let text = serde_json::to_string(black_box(text)).unwrap();
+            (name, [head, &text, tail].concat())
+        }
         Item::Text(number, word) => {
             let data = serde_json::to_string(&P::data(number, black_box(word)));
             (P::EVENT, data.unwrap())
@@ -249,10 +261,13 @@ pub fn case<P: Peer>(words: &'static [&'static str]) -> Case {
     };
     case.peer(JSON_DATA, move |out| {
         let body = axum_body(stream::iter(each()), move |item| match item {
-            Item::Ready(name, data) => named(name).data(data),
             Item::Text(number, word) => named(P::EVENT)
                 .json_data(P::data(number, black_box(word)))
                 .unwrap(),
+            item => {
+                let (name, data) = event::<P>(item);
+                named(name).data(data)
+            }
         });
         drain(body, out)
     });
