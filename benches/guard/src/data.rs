@@ -5,6 +5,7 @@ use std::hint::black_box;
 use bytes::Bytes;
 use copilot_wire::event_name;
 use copilot_wire::json::{self, Escape};
+use copilot_wire::openai::ChatRequest;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::Protocol;
 use copilot_wire::sse::EventWriter;
@@ -50,6 +51,20 @@ fn query(kind: &'static str, rows: usize, as_string: bool) -> Path {
     })
 }
 
+/// A conversation of long messages as a model's request. Half of them are an assistant's, with what may be a part of a
+/// question's proof.
+fn conversation(turns: usize) -> Path {
+    let name = format!("conversation-{turns}");
+    Path::new(name, "turn", turns, move || {
+        let body = source::conversation(turns);
+        let (parts, ()) = http::Request::new(()).into_parts();
+        Box::new(move || {
+            let query = OpenBb::read(&parts, black_box(body.clone())).unwrap();
+            ChatRequest::from_conversation(&query).to_json().len()
+        })
+    })
+}
+
 pub(crate) fn paths() -> Vec<Path> {
     let mut paths = Vec::new();
     for rows in [10, 1000] {
@@ -59,5 +74,6 @@ pub(crate) fn paths() -> Vec<Path> {
         paths.push(query("string", rows, true));
         paths.push(query("records", rows, false));
     }
+    paths.push(conversation(20));
     paths
 }

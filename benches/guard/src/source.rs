@@ -335,3 +335,18 @@ pub fn query(rows: usize, as_string: bool) -> Bytes {
     );
     Bytes::from(body)
 }
+
+/// A query with a conversation of so many turns of 10 KB. All messages have letters that may begin the proof of a
+/// question.
+pub fn conversation(turns: usize) -> Bytes {
+    let said = text(10_000, true);
+    let messages: Vec<_> = (0..turns)
+        .map(|turn| {
+            let role = if turn % 2 == 0 { "human" } else { "ai" };
+            let content = format!("{turn} cwd {said}");
+            serde_json::json!({ "role": role, "content": content })
+        })
+        .collect();
+    let query = serde_json::json!({ "messages": messages });
+    Bytes::from(query.to_string())
+}

@@ -40,14 +40,7 @@ struct Turn {
 
 /// From the bytes of an OpenBB query to the bytes of a chat completion request.
 pub fn case(turns: usize) -> Case {
-    let said = source::text(10_000, true);
-    let mut messages = Vec::new();
-    for turn in 0..turns {
-        let role = if turn % 2 == 0 { "human" } else { "ai" };
-        messages.push(serde_json::json!({ "role": role, "content": format!("{turn} {said}") }));
-    }
-    let query = serde_json::json!({ "messages": messages });
-    let query = Bytes::from(serde_json::to_vec(&query).unwrap());
+    let query = source::conversation(turns);
     let mut case = Checked::new(|mut document| Some(document["messages"].take()));
     let (body, (parts, ())) = (query.clone(), http::Request::new(()).into_parts());
     case.ours(

@@ -47,7 +47,7 @@ fn main() -> io::Result<()> {
             }
             names => {
                 let rows = measure(names, runs, effort);
-                return report::print(&rows, &mut io::stdout().lock());
+                return report::print(&rows, runs, effort, &mut io::stdout().lock());
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use crate::measure::Time;
+use crate::measure::{Effort, Time};
 use crate::{Case, Kind, Row};
 
 /// What was measured of a row, in one run or more.
@@ -188,7 +188,19 @@ impl Measured {
 }
 
 /// Writes all tables: first the rows in which a peer is faster, then every row beside its goals, then all times.
-pub fn print(rows: &[Measured], out: &mut impl Write) -> io::Result<()> {
+pub fn print(
+    rows: &[Measured],
+    runs: usize,
+    effort: Effort,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let Effort { rounds, turn } = effort;
+    writeln!(out, "# Tables\n")?;
+    writeln!(
+        out,
+        "Printed by `benches/peers`; runs: {runs}, rounds: {rounds}, turn of a contender: {} ms.\n",
+        turn.as_millis()
+    )?;
     writeln!(out, "## Where a peer is faster\n")?;
     writeln!(
         out,
