@@ -15,6 +15,7 @@ use copilot_wire::{
     ui_stream,
 };
 use futures_core::Stream;
+use http::{HeaderValue, Uri};
 
 use crate::Path;
 use crate::reply::{Speaker, Words, frames};
@@ -49,19 +50,31 @@ impl<P: Protocol> Agent<P> for Waiter {
     }
 }
 
-/// Creates a request with the headers that the usual clients send.
+/// Creates a request with the headers that the usual clients send. As in hyper, its address and all values are slices of
+/// one read buffer.
 fn request(path: &str, body: &'static str) -> http::Request<Piece> {
-    http::Request::post(path)
-        .header("host", "127.0.0.1:7777")
-        .header("user-agent", "OpenAI/JS 6.9.1")
-        .header("accept", "application/json")
-        .header("accept-encoding", "gzip, deflate")
-        .header("content-type", "application/json")
-        .header("content-length", body.len())
-        .header("authorization", "Bearer sk-1234567890abcdef")
-        .header("connection", "keep-alive")
-        .body(Piece(Some(Bytes::from_static(body.as_bytes()))))
-        .unwrap()
+    let length = body.len().to_string();
+    let headers = [
+        ("host", "127.0.0.1:7777"),
+        ("user-agent", "OpenAI/JS 6.9.1"),
+        ("accept", "application/json"),
+        ("accept-encoding", "gzip, deflate"),
+        ("content-type", "application/json"),
+        ("content-length", &length),
+        ("authorization", "Bearer sk-1234567890abcdef"),
+        ("connection", "keep-alive"),
+    ];
+    let mut buffer = path.to_owned();
+    buffer.extend(headers.map(|(_, value)| value));
+    let mut rest = Bytes::from(buffer);
+    let address = Uri::from_maybe_shared(rest.split_to(path.len())).unwrap();
+    let mut request = http::Request::post(address);
+    for (name, value) in headers {
+        let value = HeaderValue::from_maybe_shared(rest.split_to(value.len()));
+        request = request.header(name, value.unwrap());
+    }
+    let body = Piece(Some(Bytes::from_static(body.as_bytes())));
+    request.body(body).unwrap()
 }
 
 fn respond(router: &Router, request: http::Request<Piece>) -> http::Response<Body> {
