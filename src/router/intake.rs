@@ -251,9 +251,12 @@ pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
 
 /// Returns `true` if the content type is `application/json` or another type with the suffix `+json`.
 fn is_json(headers: &HeaderMap) -> bool {
-    let content_type = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
+    let content_type = headers.get(CONTENT_TYPE);
+    // As nearly every client says it.
+    if content_type.is_some_and(|value| value == "application/json") {
+        return true;
+    }
+    let content_type = content_type.and_then(|value| value.to_str().ok());
     let essence = content_type
         .unwrap_or_default()
         .split(';')
