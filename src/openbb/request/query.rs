@@ -42,7 +42,7 @@ pub struct QueryRequest {
     /// [`timezone_or`](Self::timezone_or).
     pub timezone: String,
     /// The visible part of the Workspace. It is usually absent from requests that carry a result.
-    pub workspace_state: Option<WorkspaceState>,
+    pub workspace_state: Option<Box<WorkspaceState>>,
     /// The agent's options as set by the user. Use [`option`](Self::option).
     pub workspace_options: Option<Options>,
     /// The MCP tools that the Workspace can run.

@@ -29,7 +29,7 @@ pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
     let files = files.chain(request.uploaded_files.iter().map(|file| &file.name));
     let skills = request.skills_catalog.iter().map(|skill| &skill.slug);
     let skills = skills.chain(request.selected_skills.iter().map(|skill| &skill.slug));
-    let screen = request.workspace_state.as_ref().map(on_screen);
+    let screen = request.workspace_state.as_deref().map(on_screen);
     Node::object([
         ("era", format!("{:?}", Era::from_request(request)).into()),
         ("delegation", delegation.into()),
