@@ -126,7 +126,8 @@ impl Body {
     {
         let recording = request.take_recording();
         let is_stream = P::is_stream(&request);
-        let next_call = P::next_call(&request);
+        // In boxes, which hardly any turn has: every turn that waits has this future.
+        let next_call = P::next_call(&request).map(Box::new);
         let record = Record::new(env, P::NAME)
             .path(request.path())
             .agent(request.agent())
@@ -136,22 +137,25 @@ impl Body {
         let record = record.open_span(request.headers());
         let request = request.with_env(env);
         let (asking, _) = request.begin();
-        let answered = P::answered(&request).map(|wait| (wait, request.head()));
+        let answered = P::answered(&request).filter(|_| next_call.is_none());
+        let answered = answered.map(|wait| Box::new((wait, request.head())));
         let mut body = Self::drive(
             session,
             record,
             asking,
             is_stream,
-            move |reply| async move {
-                match (next_call, answered) {
-                    (Some(call), _) => Ok(reply.end(call)?),
-                    (None, None) => agent.answer(request, reply).await,
-                    (None, Some((wait, head))) => {
-                        let channel = reply.channel();
-                        let result = agent.answer(request, reply).await;
-                        go_on(&agent, result, &channel, wait, head).await
-                    }
+            move |reply, channel| async move {
+                let mut result = match next_call {
+                    Some(call) => reply.end(*call).map_err(AgentError::from),
+                    None => agent.answer(request, reply).await,
+                };
+                if let Some(answered) = answered {
+                    result = Box::pin(go_on(&agent, result, &channel, answered)).await;
                 }
+                channel.settle(match result {
+                    Ok(()) => Outcome::Answered,
+                    Err(error) => Outcome::Failed(error),
+                });
             },
         );
         if let Kind::Live(live) = &mut body.kind {
@@ -165,11 +169,11 @@ impl Body {
         record: Record,
         asking: Asking,
         is_stream: bool,
-        start: impl FnOnce(Reply<P>) -> Fut + Send + 'static,
+        start: impl FnOnce(Reply<P>, Arc<Channel<P>>) -> Fut,
     ) -> Self
     where
         P: Protocol,
-        Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+        Fut: Future<Output = ()> + Send + 'static,
     {
         // Half of it: a tick only finds that there was silence since the one before, so silence is
         // noticed after one period to two.
@@ -179,12 +183,7 @@ impl Body {
         let channel = Arc::new(channel);
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
-        let future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
-            channel.settle(match start(reply).await {
-                Ok(()) => Outcome::Answered,
-                Err(error) => Outcome::Failed(error),
-            });
-        });
+        let future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(start(reply, channel));
         Self::of(Kind::Live(Box::new(Live {
             run: Some(Run {
                 future: Exclusive::new(future),
@@ -393,9 +392,9 @@ async fn go_on<P: Protocol, A: Agent<P>>(
     agent: &A,
     mut result: Result<(), AgentError>,
     channel: &Arc<Channel<P>>,
-    mut wait: Answered<P::Request>,
-    head: Head<P>,
+    answered: Box<(Answered<P::Request>, Head<P>)>,
 ) -> Result<(), AgentError> {
+    let (mut wait, head) = *answered;
     while result.is_ok() && channel.is_ended() {
         let Some(message) = wait.await else {
             break;

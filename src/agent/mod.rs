@@ -18,6 +18,7 @@ mod wakeup;
 pub use body::{Body, Canceller, Interrupted, Run};
 pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
+pub(crate) use request::copy_values;
 pub use tool::execute_tool;
 pub(crate) use turns::{Busy, Running, Turns};
 #[cfg(feature = "resumable")]

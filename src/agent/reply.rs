@@ -38,10 +38,6 @@ impl<P: Protocol> Reply<P> {
         Self { channel }
     }
 
-    pub(super) fn channel(&self) -> Arc<Channel<P>> {
-        Arc::clone(&self.channel)
-    }
-
     /// Sends a piece of the answer's text. Every front end renders Markdown. Empty text
     /// sends nothing.
     ///

@@ -71,19 +71,9 @@ impl<P: Protocol> Request<P> {
     /// Creates a request that did not come over HTTP: a `POST` to `/` without headers.
     #[must_use]
     pub fn new(message: P::Request) -> Self {
-        let head = Head {
-            settings: P::Settings::default(),
-            method: Method::POST,
-            uri: Uri::default(),
-            headers: HeaderMap::new(),
-            extensions: Extensions::new(),
-            params: Vec::new(),
-            path: None,
-            agent: None,
-            env: Env::default(),
-            consent: Consent::of_process(),
-        };
-        Self::with_head(head, message)
+        let (mut parts, ()) = http::Request::new(()).into_parts();
+        parts.method = Method::POST;
+        Self::of(parts, message, Env::default(), Consent::of_process())
     }
 
     /// Creates a request with the method, URI, headers and extensions of an HTTP request.
@@ -91,14 +81,26 @@ impl<P: Protocol> Request<P> {
     /// URI and headers are copied: a server parses them in place, and an agent that has its request
     /// for minutes would retain the server's read buffer.
     #[must_use]
-    pub fn from_parts(parts: Parts, message: P::Request) -> Self {
-        let mut request = Self::new(message);
-        request.0.head.method = parts.method;
-        request.0.head.uri = copied_uri(parts.uri);
-        request.0.head.headers = parts.headers;
-        copy_values(&mut request.0.head.headers);
-        request.0.head.extensions = parts.extensions;
-        request
+    pub fn from_parts(mut parts: Parts, message: P::Request) -> Self {
+        copy_values(&mut parts);
+        Self::of(parts, message, Env::default(), Consent::of_process())
+    }
+
+    /// Creates a request of a head that owns its values.
+    pub(crate) fn of(parts: Parts, message: P::Request, env: Env, consent: Consent) -> Self {
+        let head = Head {
+            settings: P::Settings::default(),
+            method: parts.method,
+            uri: parts.uri,
+            headers: parts.headers,
+            extensions: parts.extensions,
+            params: Vec::new(),
+            path: None,
+            agent: None,
+            env,
+            consent,
+        };
+        Self::with_head(head, message)
     }
 
     /// Sets the parameters of the path, by their names, in the order of the path. A router does so itself; see
@@ -137,12 +139,6 @@ impl<P: Protocol> Request<P> {
     /// Sets the name under which the agent is mounted.
     pub(crate) fn with_agent(mut self, agent: Option<Arc<str>>) -> Self {
         self.0.head.agent = agent;
-        self
-    }
-
-    /// Sets the consent of the server.
-    pub(crate) fn with_consent(mut self, consent: &Consent) -> Self {
-        self.0.head.consent = consent.clone();
         self
     }
 
@@ -428,8 +424,10 @@ fn copied_uri(uri: Uri) -> Uri {
     copy.unwrap_or(uri)
 }
 
-/// Moves all values into one buffer of their own.
-fn copy_values(headers: &mut HeaderMap) {
+/// Moves the address and all values of headers into buffers of their own.
+pub(crate) fn copy_values(parts: &mut Parts) {
+    parts.uri = copied_uri(std::mem::take(&mut parts.uri));
+    let headers = &mut parts.headers;
     let size = headers.values().map(HeaderValue::len).sum();
     let mut buffer = Vec::with_capacity(size);
     for value in headers.values() {

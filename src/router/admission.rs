@@ -16,10 +16,10 @@ impl Inner {
     pub(super) async fn admit<B, D, E>(
         &self,
         route: &Route,
-        mut parts: Parts,
+        parts: &mut Parts,
         body: B,
         seen: &mut Extensions,
-    ) -> Result<(Parts, Bytes, Running), Refusal>
+    ) -> Result<(Bytes, Running), Refusal>
     where
         B: Stream<Item = Result<D, E>>,
         D: Buf,
@@ -29,11 +29,12 @@ impl Inner {
         // Guards, then the endpoint, then the body: a caller who may not call cannot make the
         // server read.
         for guard in self.guards.iter().chain(&route.guards) {
-            self.note(&parts, seen);
-            parts = guard.check(parts).await?;
+            self.note(parts, seen);
+            let (nothing, ()) = http::Request::new(()).into_parts();
+            *parts = guard.check(std::mem::replace(parts, nothing)).await?;
         }
-        self.note(&parts, seen);
-        route.endpoint.admit(&parts)?;
+        self.note(parts, seen);
+        route.endpoint.admit(parts)?;
         let is_turn = kind == RouteKind::Turn && !route.endpoint.begins_turns_itself();
         if is_turn {
             self.turns.admits(self.turn_limit()).map_err(busy)?;
@@ -41,13 +42,13 @@ impl Inner {
         let body = match route.endpoint.has_body() {
             true => {
                 let limits = self.limits.at_most(route.endpoint.body_limit());
-                limits.read(&parts, body, &self.env).await?
+                limits.read(parts, body, &self.env).await?
             }
             false => Bytes::new(),
         };
         // Only now, so that a body that stalls takes no turn from others.
         let running = self.enter(is_turn)?;
-        Ok((parts, body, running))
+        Ok((body, running))
     }
 
     fn turn_limit(&self) -> usize {

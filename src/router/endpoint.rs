@@ -1,7 +1,7 @@
 //! The handler of a route.
 
 use std::fmt;
-use std::future::poll_fn;
+use std::future::{poll_fn, ready};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, OR
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Response, StatusCode};
 
-use crate::agent::{Agent, Body, Request, Running};
+use crate::agent::{Agent, Body, Request, Running, copy_values};
 use crate::conversations::{ConnectionTurns, Recording, UserConversations};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
 #[cfg(feature = "resumable")]
@@ -242,40 +242,47 @@ impl Call {
     ///
     /// For a stream the agent runs in the body of the response, after the wait for its first output. During
     /// that wait, and for a document, it runs in this future and is dropped with it.
-    pub async fn answer_request<P: Protocol>(
-        self,
+    pub fn answer_request<P: Protocol>(
+        mut self,
         agent: Arc<dyn Agent<P>>,
         message: P::Request,
         settings: P::Settings,
-    ) -> Response<Body> {
+    ) -> impl Future<Output = Response<Body>> + Send + use<P> {
         // Before the request is moved into the turn.
         let is_stream = P::is_stream(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
-        let request = Request::<P>::from_parts(self.parts, message)
+        copy_values(&mut self.parts);
+        let inner = &self.router.inner;
+        let (env, consent) = (inner.env.clone(), inner.consent.clone());
+        let request = Request::<P>::of(self.parts, message, env, consent)
             .settings(settings)
             .params(self.params)
             .with_path(self.public_path)
             .with_agent(self.agent)
-            .with_env(&self.router.inner.env)
-            .with_recording(self.recording)
-            .with_consent(&self.router.inner.consent);
+            .with_recording(self.recording);
+        let (router, running) = (self.router, self.running);
         #[cfg(feature = "resumable")]
-        if let Some(replies) = &self.router.inner.replies {
-            let inner = &self.router.inner;
-            replies.begin(&request, &inner.consent, &inner.env).await;
+        let digest = self.digest;
+        // Here and not in the future, which so has one pointer of the request in place of two copies of it.
+        async move {
+            let inner = &*router.inner;
+            #[cfg(feature = "resumable")]
+            if let Some(replies) = &inner.replies {
+                replies.begin(&request, &inner.consent, &inner.env).await;
+            }
+            #[cfg(feature = "resumable")]
+            if let Some(replies) = replies {
+                let answer = replies.answer(agent, request, &digest).await;
+                return match answer {
+                    Ok(body) => respond::<P>(body, is_stream, &router).await,
+                    Err(refusal) => P::refuse(&refusal).map(Body::full),
+                };
+            }
+            let mut body = Body::run(agent, request, &inner.env);
+            body.set_running(running);
+            respond::<P>(body, is_stream, &router).await
         }
-        #[cfg(feature = "resumable")]
-        if let Some(replies) = replies {
-            let answer = replies.answer(agent, request, &self.digest).await;
-            return match answer {
-                Ok(body) => respond::<P>(body, is_stream, &self.router).await,
-                Err(refusal) => P::refuse(&refusal).map(Body::full),
-            };
-        }
-        let mut body = Body::run(agent, request, &self.router.inner.env);
-        body.set_running(self.running);
-        respond::<P>(body, is_stream, &self.router).await
     }
 
     /// Returns the replies that the reply to this request belongs to, if it is resumable.
@@ -451,17 +458,24 @@ pub(crate) struct AgentEndpoint<P: Protocol> {
     pub(crate) name: Option<Arc<str>>,
 }
 
-#[async_trait]
 impl<P: Protocol> Endpoint for AgentEndpoint<P> {
-    async fn call(&self, mut call: Call) -> Response<Body> {
+    // Without the macro: the call is not moved into a future and out of it again.
+    fn call<'a, 'b>(
+        &'a self,
+        mut call: Call,
+    ) -> Pin<Box<dyn Future<Output = Response<Body>> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
         let body = std::mem::take(&mut call.body);
         call.agent.clone_from(&self.name);
         match P::read(&call.parts, body) {
             Ok(message) => {
                 let (agent, settings) = (Arc::clone(&self.agent), self.settings.clone());
-                call.answer_request(agent, message, settings).await
+                Box::pin(call.answer_request(agent, message, settings))
             }
-            Err(refusal) => self.refuse(&refusal),
+            Err(refusal) => Box::pin(ready(self.refuse(&refusal))),
         }
     }
 

@@ -482,7 +482,7 @@ impl Router {
         &self,
         route: &Route,
         params: Params,
-        parts: Parts,
+        mut parts: Parts,
         body: impl Stream<Item = Result<D, E>>,
     ) -> Response<Body>
     where
@@ -493,8 +493,9 @@ impl Router {
         let protocol = endpoint.protocol();
         let record = protocol.map(|protocol| Record::new(&self.inner.env, protocol));
         let mut seen = Extensions::new();
-        let response = match self.inner.admit(route, parts, body, &mut seen).await {
-            Ok((parts, body, running)) => {
+        let admitted = self.inner.admit(route, &mut parts, body, &mut seen);
+        let response = match admitted.await {
+            Ok((body, running)) => {
                 let call = Call {
                     #[cfg(feature = "resumable")]
                     digest: match &self.inner.replies {
