@@ -334,7 +334,8 @@ fn every_buffer_counts_towards_the_budget() {
 fn the_default_limit_is_a_mebibyte() {
     for (length, fits) in [(1 << 20, true), ((1 << 20) + 1, false)] {
         let line = "x".repeat(length) + "\n";
-        let result = Decoder::new().next(&mut line.as_bytes());
+        let mut decoder = Decoder::new();
+        let result = decoder.next(&mut line.as_bytes());
         assert_eq!(result.is_ok(), fits, "{length}");
     }
 }
