@@ -354,6 +354,19 @@ fn an_event_that_starts_like_the_last_one_needs_no_more_than_that() {
 }
 
 #[test]
+fn a_field_that_is_replaced_counts_no_more() {
+    for (limit, first, second) in [
+        (15, "event: abcd\n", "event: efgh\ndata: 12345\n\n"),
+        (12, "id: abcd\n", "id: efgh\ndata: 12\n\n"),
+    ] {
+        let mut decoder = Decoder::new().limit(limit);
+        assert_eq!(decoder.next(&mut first.as_bytes()), Ok(None));
+        let event = decoder.next(&mut second.as_bytes());
+        assert!(matches!(event, Ok(Some(_))), "{second}");
+    }
+}
+
+#[test]
 fn a_budget_is_for_one_event_not_for_the_stream() {
     let stream = format!("event: tick\ndata: {}\n: ping\n\n", "x".repeat(90)).repeat(1_000);
     for size in [1, 16, 1_460, stream.len()] {
