@@ -51,7 +51,7 @@ fn large<P: Peer>() -> impl Iterator<Item = Row> {
 }
 
 fn document<P: Whole>() -> Row {
-    let title = format!("an answer of {} tokens without a stream", P::TITLE);
+    let title = format!("an answer in tokens without a stream of {}", P::TITLE);
     let row =
         Row::new(format!("document-{}", P::NAME), title, "answer").goal(documents::PUSH_STR, 1.2);
     [1, 100, 2000, 10_000]
