@@ -9,9 +9,8 @@ use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles events to a response.
 ///
-/// The last event of a complete stream has the complete response. Some servers omit its output, and
-/// an interrupted stream has no such event: then the output is assembled from the completed items
-/// and the streamed texts.
+/// The last event of a complete stream has the complete response. Some servers omit its output, and an interrupted
+/// stream has no last event. In both cases the output is assembled from the completed items and the streamed texts.
 #[derive(Clone, Default)]
 pub struct Accumulator {
     response: Response,
@@ -64,7 +63,7 @@ impl Accumulator {
                 };
                 self.room.take(OVERHEAD + item.to_json().len())?;
                 let building = self.building(event);
-                // The first `done` is final: a late `added` must not take the text back.
+                // The first `done` is final: a later `added` must not erase its text.
                 if !building.done {
                     building.item = item.clone();
                     building.done = event.kind == EventKind::ItemDone;
@@ -81,8 +80,8 @@ impl Accumulator {
                     .take(delta.len() + if new { OVERHEAD } else { 0 })?;
                 let building = self.building(event);
                 building.text.push_str(delta);
-                // A stream that was joined late has no `added`: the kind of the delta tells the
-                // kind of the item.
+                // A stream that is read from its middle lacks `added`: the kind of the item follows from the kind of
+                // the delta.
                 if building.item.kind.is_empty() {
                     building.item = begun(&event.kind);
                 }
@@ -90,14 +89,14 @@ impl Accumulator {
             _ => {
                 if let Some(response) = event.response.as_deref() {
                     self.room.take(response.to_json().len())?;
-                    // The latest one: each event with a response repeats all of it.
+                    // The latest response replaces earlier ones, because each event repeats all of its members.
                     self.response = response.clone();
                 }
                 self.ended |= event.is_last();
                 if event.kind == EventKind::Error {
                     self.response.error = event.error();
-                    // A bare error has no response; without this the result would still be in
-                    // progress.
+                    // An error outside a response does not set a status; without this line the status would remain
+                    // `in_progress`.
                     self.response.status = "failed".into();
                 }
             }

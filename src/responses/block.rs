@@ -9,7 +9,7 @@ use crate::json::{Escape, Json, List, escape};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Message,
-    /// A message of which the only part is a refusal.
+    /// A message whose only part is a refusal.
     Refusal,
     Reasoning,
 }
@@ -41,12 +41,12 @@ pub(super) struct Block {
     pub(super) kind: BlockKind,
     id: String,
     index: u64,
-    /// The bytes of a delta before its text, with the number of the last one.
+    /// The bytes of a delta event before its text; they contain the number of the last delta.
     head: Vec<u8>,
     number: u64,
-    /// The place of the number in these.
+    /// The range of the number in the bytes before the text.
     digits: Range<usize>,
-    /// The bytes behind the text.
+    /// The bytes of a delta event after its text.
     tail: &'static str,
     pub(super) text: String,
     /// The number of characters in the text.
@@ -91,7 +91,7 @@ impl Block {
         self.chars += text.chars().count() as u64;
     }
 
-    /// Writes a piece of text. Pieces differ in number and text only.
+    /// Writes a piece of text. Delta events of an item differ only in number and text.
     #[inline]
     pub(super) fn write_delta(&mut self, number: u64, text: &str, out: &mut Vec<u8>) {
         self.set_number(number);
@@ -116,12 +116,12 @@ impl Block {
         self.number = number;
     }
 
-    /// Returns the log probabilities of a text, which the schema requires: none.
+    /// Returns an empty list of log probabilities, because the schema requires the member.
     pub(super) fn logprobs(&self) -> Option<List<Json>> {
         (self.kind == BlockKind::Message).then(List::new)
     }
 
-    /// Creates an event of the part. An item has one.
+    /// Creates an event of the item's only part.
     pub(super) fn event(&self, kind: EventKind) -> StreamEvent {
         let is_reasoning = self.kind == BlockKind::Reasoning;
         StreamEvent {

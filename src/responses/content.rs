@@ -43,7 +43,7 @@ impl ContentPart {
     #[must_use]
     pub fn output_text(text: impl Into<String>) -> Self {
         Self {
-            // The schema requires the member, also without citations.
+            // The schema requires the member even if there are no citations.
             annotations: Some(List::new()),
             ..Self::new("output_text", text)
         }
@@ -98,7 +98,7 @@ impl protocol::ContentPart for ContentPart {
 #[non_exhaustive]
 #[wire(null_is_absent)]
 pub struct Annotation {
-    /// The kind, such as `url_citation`. The members of others are in `unknown`.
+    /// The kind, such as `url_citation`. The members of other kinds are in `unknown`.
     #[wire(name = "type", always)]
     pub kind: String,
     /// The start of the cited text, in characters of its part.

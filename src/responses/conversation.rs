@@ -10,8 +10,8 @@ use crate::protocol::{
     HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
 
-/// The beginnings and ends of the texts that Codex sends in the user's place: 0.169.0, recorded, but for
-/// `<user_instructions>`, which earlier versions send. The last one is the summary of a compaction, which a model
+/// The beginnings and ends of the texts that Codex sends in the user's place: recorded from 0.169.0, except
+/// `<user_instructions>`, which only earlier versions send. The last one is the summary of a compaction, which a model
 /// wrote.
 const WRAPPINGS: &[(&str, &str)] = &[
     ("<environment_context>", "</environment_context>"),
@@ -25,11 +25,11 @@ const WRAPPINGS: &[(&str, &str)] = &[
 ];
 
 impl Conversation for ResponsesRequest {
-    /// Returns the history: the instructions, then the input. Reasoning and items of other kinds
-    /// are skipped; images and files of a message, and of a call's output, are attachments. A text
-    /// that Codex sends in the user's place is a message of its own with [`Role::Other`]:
-    /// `<environment_context>`, `<user_instructions>`, the instructions of an `AGENTS.md`, `<turn_aborted>`,
-    /// and the summary of a compaction. So is the time, which Copilot's command line puts before the text.
+    /// Returns the history: the instructions, then the input. Reasoning and items of other kinds are skipped; images
+    /// and files of a message, and of a call's output, are attachments. A text that Codex sends in the user's place is
+    /// a message of its own with [`Role::Other`]: `<environment_context>`, `<user_instructions>`, the instructions of
+    /// an `AGENTS.md`, `<turn_aborted>`, and the summary of a compaction. The time that Copilot's command line puts
+    /// before the text is such a message too.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.instructions.as_deref();
         let system = system.filter(|text| !text.is_empty());
@@ -79,7 +79,7 @@ impl Conversation for ResponsesRequest {
     fn purpose(&self) -> Purpose {
         let metadata = self.unknown.get("client_metadata");
         let turn = metadata.and_then(|metadata| metadata.get("x-codex-turn-metadata"));
-        // An object in the text of a string.
+        // The member is a string that contains the JSON of an object.
         let turn = turn.and_then(|turn| Json::parse(turn.string()?.into_owned()).ok());
         let is = |name: &str, expected: &str| {
             let value = turn.as_ref().and_then(|turn| turn.get(name));
@@ -172,7 +172,7 @@ fn attachment(part: &ContentPart) -> Option<Attachment<'_>> {
     let member = |name: &str| Some(part.unknown.get(name)?.string()?.into_owned());
     let url = match part.kind.as_str() {
         "input_image" => member("image_url"),
-        // Inline content first: a URL beside it says where the file came from.
+        // Inline content is preferred: a URL beside it is the origin of the file.
         "input_file" => member("file_data").or_else(|| member("file_url")),
         _ => return None,
     };

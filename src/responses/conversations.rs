@@ -1,4 +1,4 @@
-//! Conversations with an id of their own: `POST /conversations`, and what is below it.
+//! Conversations with an id of their own: `POST /conversations` and the routes below `/conversations/{id}`.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -90,7 +90,7 @@ fn conversations(call: &Call, path: &str) -> Result<UserConversations, Refusal> 
     call.conversations(path).ok_or_else(missing)
 }
 
-/// Returns the refusal of an entry that is not added.
+/// Converts the reason why an entry was not added to a refusal.
 fn not_added(error: RecordError) -> Refusal {
     match error {
         RecordError::Full => {

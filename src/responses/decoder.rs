@@ -1,7 +1,7 @@
 //! Decoding of frames to events, for clients.
 //!
-//! No [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame is the type of data that has
-//! none, and all types are one struct.
+//! This decoder is not a [`FrameDecoder`](crate::protocol::FrameDecoder): data without a `type` takes its type from the
+//! name of the frame, and one struct represents events of all types.
 
 use super::{Event, StreamEvent};
 use crate::protocol::{Decode, EventError, Events, TextMember};

@@ -10,14 +10,14 @@ use crate::protocol::EventError;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// An event of the wire.
+    /// An event with JSON data.
     Stream(Box<StreamEvent>),
     /// The end of the stream: `[DONE]`. Everything after it is ignored.
     Done,
 }
 
 impl Event {
-    /// Returns the event of the wire.
+    /// Returns the event with JSON data; `None` for `[DONE]`.
     pub(super) fn stream(&self) -> Option<&StreamEvent> {
         match self {
             Self::Stream(event) => Some(event),
@@ -76,7 +76,7 @@ pub enum EventKind {
     /// The progress of the response. Sent once, and as keep-alive.
     #[wire(name = "response.in_progress")]
     InProgress,
-    /// The end of a complete response, which the event has.
+    /// The end of a complete response; the event contains the response.
     #[wire(name = "response.completed")]
     Completed,
     /// The end of an incomplete response.
@@ -88,7 +88,7 @@ pub enum EventKind {
     /// The start of an item.
     #[wire(name = "response.output_item.added")]
     ItemAdded,
-    /// The end of an item, which the event has.
+    /// The end of an item; the event contains the complete item.
     #[wire(name = "response.output_item.done")]
     ItemDone,
     /// The start of a part of a message.
@@ -284,10 +284,10 @@ impl StreamEvent {
     pub fn error(&self) -> Option<ErrorObject> {
         let nested = self.unknown.get("error").and_then(ErrorObject::from_raw);
         let own = || {
-            // The members of the error object are those of the event.
+            // The event has the members of an error object at its top level.
             let event = self.to_raw();
             let mut error = ErrorObject::from_raw(&event)?;
-            // Its `type` is the kind of the event, not that of an error.
+            // The `type` is the kind of the event, not the class of the error.
             error.kind = None;
             error.unknown = Members::new();
             Some(error)

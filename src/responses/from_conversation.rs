@@ -14,8 +14,8 @@ impl ResponsesRequest {
     ///
     /// Set the [`model`](Self::model). Conversations that models' servers refuse are corrected: a call without a result
     /// gets a placeholder result, and a result without a call becomes a user message. Documents become a user message
-    /// before the latest one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) says what
-    /// the dialect has no place for.
+    /// before the latest one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) lists
+    /// what the dialect cannot represent.
     ///
     /// ```
     /// use copilot_wire::Request;
@@ -34,7 +34,7 @@ impl ResponsesRequest {
         let mut items: Vec<Item> = Vec::new();
         for item in prompt_items(conversation) {
             match item {
-                // Later ones stay where they are.
+                // Later instructions remain in their position.
                 PromptItem::System(text) if items.is_empty() => instructions.push(text),
                 PromptItem::System(text) => items.push(Item::message("developer", text)),
                 PromptItem::User(text, files) => items.push(Item::user(content(&text, &files))),
@@ -70,7 +70,7 @@ impl ResponsesRequest {
     /// Sets the settings that the dialect has.
     fn set(&mut self, options: AnswerOptions<'_>) {
         let text = |text: &str| Json::encode(text).ok();
-        // Without tools a choice among them is refused.
+        // Servers refuse a `tool_choice` without tools.
         let has_tools = !self.tools.is_empty();
         self.tool_choice = match &options.tool_choice {
             ToolChoice::Required if has_tools => text("required"),
@@ -117,7 +117,7 @@ fn tool(tool: crate::protocol::Tool<'_>) -> Tool {
     }
 }
 
-/// Returns the form of an answer as a request has it in `text`.
+/// Returns the form of an answer for the member `text` of a request.
 fn text(format: &AnswerFormat<'_>) -> Json {
     let format = Json::object(|json| match format {
         AnswerFormat::Json => {

@@ -30,7 +30,7 @@ pub struct Item {
     pub call_id: Option<String>,
     /// The name of the called function.
     pub name: Option<String>,
-    /// The namespace of the called function: Codex has the tools of a server of MCP in one.
+    /// The namespace of the called function. Codex puts all tools of an MCP server into one namespace.
     pub namespace: Option<String>,
     /// The arguments of a call as JSON text, as written by the model: not always valid.
     #[wire(content)]
@@ -101,7 +101,7 @@ impl Item {
     }
 
     /// Returns the kind of the tool that this item calls, such as `function`, `custom_tool` or `local_shell`; `None` if
-    /// it is no call, or one of a tool that runs at the server.
+    /// it is not a call, or if the tool runs at the server.
     pub(super) fn client_tool(&self) -> Option<&str> {
         let at_server = [
             "code_interpreter",
@@ -136,7 +136,7 @@ impl Item {
         content.filter(|content| content.string().is_some_and(|text| !text.is_empty()))
     }
 
-    /// Returns the prefix of ids of such items.
+    /// Returns the prefix of the ids of items of this kind.
     pub(super) fn id_prefix(&self) -> &'static str {
         match self.kind.as_str() {
             "function_call" => "fc",
@@ -160,7 +160,7 @@ impl Item {
     pub fn json(&self) -> Result<Json, JsonError> {
         let text = match self.is_call() {
             true => self.arguments.as_deref().unwrap_or_default(),
-            // Of another kind: gives the error for a value that is not an object.
+            // An item of another kind gives the error for a value that is not an object.
             false => "null",
         };
         Json::parse_object(text)

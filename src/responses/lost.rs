@@ -22,7 +22,7 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
             response.error = Some(error);
             event.response = Some(Box::new(response));
         }
-        // Without the first event there is no response to fail, so it is the error outside of one.
+        // Without the first event there is no response object, so an error outside a response is written.
         None => {
             event.kind = EventKind::Error;
             for (key, value) in error.to_raw().members() {
@@ -36,7 +36,7 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
 
 /// Returns the response object of the last event that has one.
 pub(super) fn last_response(bytes: &[u8]) -> Option<Response> {
-    // The last one has the state that the client saw last.
+    // The last response object has the latest state that the client received.
     let mut responses = events(bytes).filter_map(|event| event.response);
     responses.next_back().map(|response| *response)
 }

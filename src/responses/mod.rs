@@ -1,11 +1,11 @@
-//! The Responses protocol of OpenAI: what Codex speaks, and Copilot's command line, VS Code's custom
-//! endpoints and the AI SDK can speak. Servers answer at `POST /v1/responses`.
+//! The Responses protocol of OpenAI: used by Codex, and optionally by Copilot's command line, VS Code's custom
+//! endpoints and the AI SDK. Servers answer at `POST /v1/responses`.
 //!
-//! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
-//!   `POST /v1/responses`, as a stream or whole, and is listed at `GET /v1/models`.
-//! * Client: [`ResponsesRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder)
-//!   reads the answer as [`Event`]s, which an [`Accumulator`] puts together to a [`Response`].
-//! * In between: a [`Relay`] passes the answer of another server on, inside any reply.
+//! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at `POST
+//!   /v1/responses`, with or without a stream, and is listed at `GET /v1/models`.
+//! * Client: [`ResponsesRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads the answer
+//!   as [`Event`]s, which an [`Accumulator`] assembles to a [`Response`].
+//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol.
 //!
 //! ```
 //! use copilot_wire::protocol::EventDecoder;
@@ -36,10 +36,10 @@
 //!
 //! | word | here |
 //! |---|---|
-//! | `text` | text of a message item, which stays open until something else comes |
-//! | `reasoning` | a reasoning item with the text as its summary, which stays open until something else comes |
+//! | `text` | text of a message item, which remains open until another kind of item |
+//! | `reasoning` | a reasoning item with the text as its summary, which remains open until another kind of item |
 //! | `status`, `tool_run` | a reasoning item of its own, with the message and the details as its summary |
-//! | `cite` | a `url_citation` if there is a web address, and a Markdown list of links at the end of the answer, because coding clients do not show annotations |
+//! | `cite` | a `url_citation` if there is a web address, and a Markdown list of links at the end of the answer, because coding clients do not display annotations |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text; the turn goes on |
 //! | `confirm` | a question in text, which the next user message answers with its code |
@@ -47,10 +47,10 @@
 //! | `call`, `calls` | `function_call` items, if the request offered the functions |
 //! | `cut` | `response.incomplete` with the reason `max_output_tokens` or `content_filter`, else a paragraph |
 //!
-//! A question is found again by the id in its last line, which crossed the client: make ids hard to
-//! guess where a yes does harm, and let no model repeat them.
+//! The answer is matched to its question by the id in the question's last line, which the client can change: use ids
+//! that are hard to guess where a yes can do harm, and do not let a model repeat them.
 //!
-//! Beyond words, an agent for this protocol sends a [`StreamEvent`] and ends with an [`Ending`].
+//! Besides these parts, an agent for this protocol sends a [`StreamEvent`] and ends with an [`Ending`].
 //!
 //! # What is written
 //!
@@ -59,22 +59,20 @@
 //!
 //! 1. The name of an event equals the member `type` of its data; there are no `id` lines.
 //! 2. `sequence_number` counts all events from 0 without gaps.
-//! 3. `response.created` and `response.in_progress` come first, `response.completed` and `[DONE]` last.
-//!    Codex runs a turn again that ends without its last event.
+//! 3. `response.created` and `response.in_progress` come first, `response.completed` and `[DONE]` last. Codex repeats a
+//!    turn whose stream ends without `response.completed`.
 //! 4. Items are not interleaved. A message is one item until a call or reasoning interrupts it, because
 //!    VS Code puts an empty line between the texts of two items, and Codex prints each apart.
-//! 5. What was streamed is repeated by the `done` events and by the last event: Codex takes its text
-//!    from the item, the official clients from the response. So the output is kept, up to 8 MiB; a
-//!    reply that is larger fails.
-//! 6. A response object has every member that the schema requires, and at its end the usage, with
-//!    zeros if it is not known, because version 2 of the AI SDK's provider takes no end without numbers.
+//! 5. What was streamed is repeated by the `done` events and by the last event: Codex takes its text from the item, the
+//!    official clients from the response. So the output is retained, up to 8 MiB; a larger reply fails.
+//! 6. A response object has every member that the schema requires, and at its end the usage, with zeros if it is not
+//!    known, because version 2 of the AI SDK's provider rejects an end whose usage has no numbers.
 //! 7. Before the first output a failure has a status: the head [waits](crate::Router::first_output_timeout) for that.
 //!    Later it is `response.failed`, with the code `invalid_prompt`, after which no client runs the
 //!    turn again, or `server_error` if the agent said that it may be run again. A failed response of the background
 //!    that is asked for as an object has its output so far, and the code `server_error`, which is what the schema
 //!    calls a failure of the server: no client runs a turn again because of an object.
-//! 8. Silence is broken with a repeated `response.in_progress`: comments do not reset the idle clock
-//!    of Codex.
+//! 8. While the agent is silent, `response.in_progress` is repeated: comments do not reset the idle timer of Codex.
 //!
 //! # Stored responses
 //!

@@ -31,9 +31,9 @@ impl Upstream for Responses {
         ResponsesRequest::from_conversation(conversation)
     }
 
-    /// Copies a request that is not stored at the model's server: with all items, without their ids, which another
-    /// server gave, and without reasoning that only a server with stored items could read. If the model is to reason,
-    /// its reasoning is asked for in encrypted form.
+    /// Copies a request for a server that shall not store it. The copy has all items without their ids, which another
+    /// server assigned, and without reasoning that only a server with stored items can read. If the model shall reason,
+    /// the copy requests its reasoning in encrypted form.
     fn again(request: &ResponsesRequest) -> ResponsesRequest {
         let mut request = request.clone();
         request.input = match std::mem::take(&mut request.input) {
@@ -76,7 +76,7 @@ impl Upstream for Responses {
         let event = event.stream()?;
         match &event.kind {
             EventKind::Failed | EventKind::Error => Some(event.error().unwrap_or_default()),
-            // Some servers leave the type out.
+            // Some servers omit the type.
             EventKind::Other(name) if name.is_empty() => event.error(),
             _ => None,
         }
@@ -100,7 +100,7 @@ impl Upstream for Responses {
             .item
             .as_ref()
             .is_some_and(|item| item.client_tool().is_some());
-        // The end of the relay passes the reasons on that every dialect has.
+        // Reasons that every dialect has are written at the end of the relay.
         let cut = event.response.as_ref().and_then(|it| Self::cut(it));
         let is_end = event.kind == EventKind::Incomplete && cut != Some(Cut::Other);
         (!is_call && !is_end).then(|| event.clone())
@@ -124,7 +124,7 @@ impl Upstream for Responses {
     }
 
     fn usage(event: &Event, _: &Accumulator) -> Option<Usage> {
-        // Earlier responses have no usage, or that of their part.
+        // Responses in earlier events have no usage, or only a partial one.
         let event = event.stream().filter(|event| event.is_last())?;
         event.response.as_ref()?.usage.as_ref().map(Usage::from)
     }

@@ -83,7 +83,7 @@ impl ResponsesRequest {
     pub(crate) fn read(body: &Bytes, has_store: bool) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
         let refuse = |message| Refusal::new(StatusCode::BAD_REQUEST, message);
-        // An id of another type is unknown: ignoring it would answer without the history too.
+        // An id that is not a string is refused as unknown: if it were ignored, the answer would lack the history.
         let is_odd = request.unknown.get("previous_response_id").is_some();
         if (is_odd || request.previous_response_id.is_some()) && !has_store {
             return Err(unknown_response("responses are not stored"));
@@ -122,8 +122,7 @@ impl ResponsesRequest {
         background.is_some_and(|background| background.text() == "true")
     }
 
-    /// Returns `true` if a server that stores responses should store the answer, which is so unless the request says
-    /// otherwise.
+    /// Returns `true` if a server that stores responses should store the answer, which is the default.
     #[must_use]
     pub fn is_stored(&self) -> bool {
         let store = self.unknown.get("store");

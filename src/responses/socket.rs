@@ -10,16 +10,16 @@ use crate::router::socket::{Action, Ask, Dialect, EventMessage, Exchange};
 
 /// The messages of Responses on a WebSocket.
 ///
-/// * A message of the client is a request with the member `type`: `response.create`. It may have a `stream_id`: the
-///   requests of one are answered one after the other, those of several at the same time, and every message of the
-///   answer has it.
-/// * An event is a message with the JSON of its data. There is no `[DONE]`, which is no JSON: the client of OpenAI for
-///   Python fails then.
-/// * What HTTP answers with a status is a message of type `error` with the status. The connection goes on.
+/// * A message of the client is a request with the member `type`: `response.create`. It may have a `stream_id`:
+///   requests with the same `stream_id` are answered one after the other, requests with different ones concurrently,
+///   and every message of an answer repeats the `stream_id` of its request.
+/// * An event is a message with the JSON of its data. `[DONE]` is not sent: it is not JSON, and OpenAI's client for
+///   Python fails on it.
+/// * An HTTP error response becomes a message of type `error` with the status. The connection remains open.
 #[derive(Debug, Default)]
 pub(super) struct ResponsesDialect;
 
-/// The longest name of a lane: it is repeated in every message.
+/// The maximum length in bytes of a lane's name, which every message repeats.
 const LANE: usize = 256;
 
 impl Dialect for ResponsesDialect {
@@ -104,7 +104,7 @@ impl Dialect for ResponsesDialect {
     }
 }
 
-/// Writes the member with the lane and the comma behind it.
+/// Writes the member with the lane and a comma after it.
 fn write_lane(lane: &str, out: &mut BytesMut) {
     let mut member = Vec::with_capacity(lane.len() + 16);
     member.extend_from_slice(br#""stream_id":""#);

@@ -1,4 +1,4 @@
-//! Replies that are asked for again: `GET /responses/{id}` and `POST /responses/{id}/cancel`.
+//! Retrieval of stored replies: `GET /responses/{id}` and `POST /responses/{id}/cancel`.
 
 use http::{Method, Response, StatusCode};
 
@@ -19,7 +19,7 @@ pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
     site.resumable_route(Method::GET, &one, Stored::new(path, Ask::Retrieve))
 }
 
-/// Returns the document that answers a request whose response has only begun.
+/// Returns the response object of a request whose reply has started and continues in the background.
 pub(super) fn begun(events: &[u8]) -> Response<Body> {
     match last_response(events) {
         Some(response) => json(StatusCode::OK, response.to_json()),
@@ -27,7 +27,7 @@ pub(super) fn begun(events: &[u8]) -> Response<Body> {
     }
 }
 
-/// Ends the response that a request is about, if it runs. Returns `false` if it has no log.
+/// Ends the response that a request names, if it is in progress. Returns `false` if the response has no log.
 pub(super) async fn ends(call: &Call, path: &str) -> Result<bool, Refusal> {
     match Found::new(call, path).await {
         Ok(found) => {
@@ -60,9 +60,9 @@ impl Found {
         })
     }
 
-    /// Returns the response object as it is now.
+    /// Returns the current response object.
     async fn document(&self) -> Result<Response<Body>, Refusal> {
-        // A client that polls is a reader: its reply is not abandoned.
+        // A client that polls counts as a reader, so the reply is not abandoned.
         self.replies.note_reader(&self.id);
         let from = match self.state.end {
             None => 0,
@@ -76,7 +76,7 @@ impl Found {
         Ok(begun(&page?.events))
     }
 
-    /// Returns the object of a response that has failed, with its output so far.
+    /// Returns the object of a failed response, with its output so far.
     async fn failed(&self) -> Result<Response<Body>, StoreError> {
         let (mut log, mut from) = (Vec::new(), 0);
         while from < self.state.next {
@@ -94,30 +94,30 @@ impl Found {
         let mut whole = Accumulator::new();
         for mut event in events(&log) {
             if let (EventKind::Failed, Some(response)) = (&event.kind, &mut event.response) {
-                // The event repeats complete items only. The others are put together from their pieces.
+                // The event repeats only complete items. Incomplete items are assembled from their deltas.
                 response.output = List::new();
             }
-            // The limit is larger than a reply may be.
+            // The limit exceeds the maximum size of a reply.
             let _ = whole.push(&event);
         }
         let mut response = whole.finish();
         let code = response.error.as_mut().and_then(|it| it.code.as_mut());
         if let Some(code) = code.filter(|code| *code == ErrorObject::ONCE) {
-            // Nobody runs a turn again for the object of a response.
+            // No client repeats a turn because of a response object.
             *code = ErrorObject::AGAIN.to_owned();
         }
         Ok(json(StatusCode::OK, response.to_json()))
     }
 
-    /// Waits for the end of the response, for some seconds.
+    /// Waits for the end of the response, for about 20 seconds at most.
     async fn end(&mut self) -> Result<(), Refusal> {
-        // At most 20 reads of about a second. The agent ends when it is next polled; a reply that
-        // does not is returned as it is.
+        // At most 20 reads of about a second. A cancelled agent ends when it is next polled; a reply that has not ended
+        // by then is returned in its current state.
         for _ in 0..20 {
             if self.state.end.is_some() {
                 break;
             }
-            // Beyond all events: it returns with the end, or after a second.
+            // The number is beyond all events: the read returns at the end of the reply, or after a second.
             let page = self.replies.read::<Responses>(&self.id, u64::MAX - 1).await;
             page?;
             let state = self.replies.state(&self.id).await?;
@@ -133,7 +133,7 @@ fn position(number: &str) -> Result<u64, Refusal> {
         let message = "must be the number of an event";
         return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("starting_after"));
     }
-    // It is only too large otherwise.
+    // Parsing can fail only because the number is too large.
     Ok(number.parse().unwrap_or(u64::MAX))
 }
 
@@ -145,8 +145,8 @@ pub(super) async fn answer(call: &Call, path: &str) -> Result<Response<Body>, Re
     }
     let after = query(call, "starting_after").map(position).transpose()?;
     let from = after.map_or(0, |after| after.saturating_add(1));
-    // A number beyond the end is the end. While the reply goes on, its server may have sent events that are
-    // not in the log yet: they do not come twice.
+    // A number beyond the end of a complete reply is replaced by the end. During a reply, the client may have received
+    // events that are not in the log yet; they must not be sent again.
     let from = match found.state.end {
         Some(_) => from.min(found.state.next),
         None => from,

@@ -1,4 +1,4 @@
-//! Turns of stored conversations: what is recorded of a response, and requests that continue one.
+//! Turns of stored conversations: the records of responses, and requests that continue a response.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,20 +12,20 @@ use crate::conversations::{Chain, ChainError, Recorder, Recording, UserConversat
 use crate::json::{Json, List, Wire};
 use crate::protocol::Refusal;
 
-/// How a response belongs to a stored conversation: what a router with
-/// [conversations](crate::Router::conversations) tells its session.
+/// The relation of a response to a stored conversation, passed to the session by a router with
+/// [conversations](crate::Router::conversations).
 #[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct Storage {
     /// `true` if the response is stored.
     pub is_stored: bool,
-    /// The id of the response that it continues, if the request named one.
+    /// The id of the previous response, if the request named one.
     pub previous: Option<String>,
-    /// The id of the conversation that it is added to, if the request named one.
+    /// The id of the conversation to which the response is added, if the request named one.
     pub conversation: Option<String>,
 }
 
-/// The ids are not shown.
+/// Does not print the ids.
 impl fmt::Debug for Storage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Storage")
@@ -34,7 +34,7 @@ impl fmt::Debug for Storage {
     }
 }
 
-/// The digits of an id of this crate.
+/// The number of digits in an id of this crate.
 const DIGITS: usize = 32;
 
 /// Returns the id of an item of a stored response: the prefix, the digits of the response's id, a letter that tells
@@ -50,12 +50,12 @@ fn response_of(item: &str) -> Option<String> {
     Some(format!("resp_{}", digits.get(..DIGITS)?))
 }
 
-/// What is recorded of a turn, or another entry of a conversation: an object with some of `input`, `response` and
+/// A record of a turn, or another entry of a conversation: an object with some of the members `input`, `response` and
 /// `deleted`.
 pub(super) struct StoredTurn {
-    /// The new items of the request, or those that were added without one, as a list.
+    /// The list of the new items of the request, or of the items that were added without a request.
     input: Json,
-    /// The response object at its end.
+    /// The response object at the end of the turn.
     pub(super) response: Json,
     /// The id of an item that is deleted from the conversation.
     deleted: Option<String>,
@@ -63,10 +63,10 @@ pub(super) struct StoredTurn {
 
 /// An item that is stored.
 pub(super) struct StoredItem {
-    /// Its own id, or one that is derived from its place.
+    /// The id of the item, or an id derived from its position.
     pub(super) id: String,
     pub(super) item: Item,
-    /// `true` if the id comes from this server.
+    /// `true` if this server assigned the id.
     is_named_here: bool,
 }
 
@@ -81,7 +81,7 @@ impl StoredItem {
         item
     }
 
-    /// Returns the item as clients list it: the content of a message is an array of parts there.
+    /// Returns the item as clients list it: with the content of a message as an array of parts.
     pub(super) fn listed(&self) -> Json {
         let mut item = self.named();
         if item.is_message() {
@@ -117,7 +117,7 @@ impl StoredTurn {
         let items = items.map(|(item, number)| {
             let id = item.id.clone().filter(|id| !id.is_empty());
             StoredItem {
-                // Items that were added without a response have got theirs here, or are unique by them.
+                // Items that were added without a response have an id from this server or a unique id.
                 is_named_here: id.is_none() || response.is_empty(),
                 id: id.unwrap_or_else(|| stored_item_id(item.id_prefix(), &response, 'i', number)),
                 item,
@@ -139,10 +139,11 @@ impl StoredTurn {
     }
 }
 
-/// Returns the items of a conversation in order, without those that are deleted.
+/// Returns the items of a conversation in order, without deleted items.
 pub(super) fn items_of(chain: &Chain) -> Vec<StoredItem> {
     let turns: Vec<_> = chain.turns.iter().map(StoredTurn::read).collect();
-    // From the end: a deletion is of an item before it, and the same item may be added again behind it.
+    // The entries are read from the end: a deletion applies to an earlier item, and the same item may be added again
+    // later.
     let (mut deleted, mut items) = (HashMap::new(), Vec::new());
     for turn in turns.iter().rev() {
         if let Some(id) = &turn.deleted {
@@ -159,7 +160,7 @@ pub(super) fn items_of(chain: &Chain) -> Vec<StoredItem> {
     items
 }
 
-/// Completes a request with the items that are stored.
+/// Completes a request with the stored items that it refers to.
 pub(super) async fn resume(
     request: &mut ResponsesRequest,
     conversations: UserConversations,
@@ -177,7 +178,7 @@ pub(super) async fn resume(
         }
         (Some(id), None) => Some(conversations.chain(id).await.map_err(refused)?),
         (None, Some(id)) => {
-            // Before it is read: nothing is added to it in between.
+            // The conversation is locked before it is read, so that no entry is added in between.
             turn = Some(conversations.begin(id).ok_or_else(locked)?);
             let list = conversations.list(id).await;
             Some(list.map_err(|error| unknown_conversation(error).at("conversation"))?)
@@ -193,7 +194,7 @@ pub(super) async fn resume(
     if turn.is_some() && !takes {
         return Err(too_long("the input is too long for a conversation").at("input"));
     }
-    // The answer then says so.
+    // The member `store` of the response then is `false`.
     storage.is_stored &= takes;
     let recorder = ResponseRecorder { input: new };
     let recording = match (turn, storage.is_stored) {
@@ -202,7 +203,7 @@ pub(super) async fn resume(
             Some(recording.within(turn, has_id))
         }
         (None, true) => Some(Recording::new(conversations, &chain, recorder)),
-        // A connection may continue it all the same.
+        // A later request on the same connection may still continue the response.
         (None, false) => {
             let conversations = conversations.unstored();
             conversations.map(|to| Recording::new(to, &chain, recorder))
@@ -211,15 +212,15 @@ pub(super) async fn resume(
     Ok((storage, recording))
 }
 
-/// Returns the refusal of a turn in a conversation in which another one runs. The status and the code are those of
-/// the official service: the Agents SDK for Python waits and repeats the request.
+/// Returns the refusal of a turn in a conversation that has another turn in progress. The status and the code are those
+/// of the official service: the Agents SDK for Python waits and repeats the request.
 fn locked() -> Refusal {
     let message = "another turn runs in this conversation: repeat the request when it has ended";
     let refusal = Refusal::new(StatusCode::BAD_REQUEST, message).at("conversation");
     refusal.code("conversation_locked")
 }
 
-/// Returns the refusal of a request about a conversation that cannot be read.
+/// Returns the refusal of a request that names a conversation that cannot be read.
 pub(super) fn unknown_conversation(error: ChainError) -> Refusal {
     match error {
         ChainError::Unknown => Refusal::new(StatusCode::NOT_FOUND, "no such conversation")
@@ -240,8 +241,8 @@ fn written(input: &Input) -> Json {
     }
 }
 
-/// Puts the conversation before the input, and stored items in the place of references. Returns what is new in the
-/// input, and the turns before.
+/// Inserts the conversation before the input, and replaces references by stored items. Returns the new items of the
+/// input, and the earlier turns.
 async fn complete(
     input: &mut Input,
     before: Option<Chain>,
@@ -268,7 +269,7 @@ async fn complete(
         *input = before.chain(items).collect::<Vec<_>>().into();
         return Ok((new, chain));
     }
-    // A client that refers to items sends the others again: what is stored already is not stored twice.
+    // A client that refers to some items sends the others again: items that are stored already are not stored twice.
     let before: Vec<_> = before.collect();
     let (repeated, chain) = match repeats(&items, &before) {
         true => (before.len(), chain),
@@ -287,10 +288,10 @@ fn refused(error: ChainError) -> Refusal {
     }
 }
 
-/// Returns `true` if `input` begins with these items: clients that refer to items send the others again.
+/// Returns `true` if `input` begins with these items: clients that refer to some items repeat the others in full.
 fn repeats(input: &[Item], items: &[Item]) -> bool {
     let same = |(item, stored): (&Item, &Item)| {
-        // Clients write arguments again, and leave out ids.
+        // Clients reformat arguments and omit ids.
         let is_call = stored.call_id.is_some() && stored.kind == item.kind;
         let is_same_call = is_call && stored.call_id == item.call_id;
         stored == item || is_same_call && (stored.is_call() || stored.output == item.output)
@@ -303,9 +304,9 @@ struct Known<'a> {
     conversations: &'a UserConversations,
     /// The items that have been read, by their ids.
     items: HashMap<String, Item>,
-    /// The ids of those that stand before the input in any case, and `true` where they come from this server.
+    /// The ids of the items that precede the input without a reference; `true` if this server assigned the id.
     in_place: HashMap<String, bool>,
-    /// The number of turns that may still be read for single items, and of their bytes.
+    /// The number of turns, and of bytes, that may still be read to find single items.
     left: (usize, usize),
 }
 
@@ -324,7 +325,8 @@ impl<'a> Known<'a> {
         self.items.extend(items);
     }
 
-    /// Returns the conversation of the last item that the input refers to; an empty one if it refers to none.
+    /// Returns the conversation of the last item that the input refers to; an empty conversation if the input refers to
+    /// no item.
     async fn chain(&self, input: &Input) -> Result<Chain, Refusal> {
         let mut references = input.parts().iter().filter(|item| item.is_reference());
         let last = references.next_back().and_then(|item| item.id.as_deref());
@@ -334,7 +336,7 @@ impl<'a> Known<'a> {
         match self.conversations.chain(&response).await {
             Ok(chain) => Ok(chain),
             Err(ChainError::Store(error)) => Err(error.into()),
-            // The items that are referred to may be there all the same.
+            // The referenced items may still be stored.
             Err(ChainError::Unknown | ChainError::TooLong) => Ok(Chain::default()),
         }
     }
@@ -346,7 +348,7 @@ impl<'a> Known<'a> {
             Input::Parts(items) => items,
             _ => List::new(),
         };
-        // A short reference may stand for a long item, and be repeated.
+        // A short reference can refer to a long item, and can be repeated.
         let mut left = self.conversations.byte_limit();
         let mut resolved = List::new();
         for (at, item) in items.into_iter().enumerate() {
@@ -356,7 +358,8 @@ impl<'a> Known<'a> {
             };
             let in_place = item.id.as_ref().and_then(|id| self.in_place.get(id));
             if !item.is_reference() {
-                // As at the official service: the agent would see it twice.
+                // An item that the conversation already has is refused, as at the official service: the agent would
+                // receive the item twice.
                 if in_place == Some(&true) {
                     return Err(refuse("duplicate item: the conversation has it"));
                 }
@@ -378,7 +381,7 @@ impl<'a> Known<'a> {
         Ok(resolved)
     }
 
-    /// Returns a stored item, after reading its turn if that was not done before.
+    /// Returns a stored item. Reads the turn of the item unless it was read before.
     async fn find(&mut self, id: &str) -> Result<Option<Item>, Refusal> {
         if let Some(item) = self.items.get(id) {
             return Ok(Some(item.clone()));
@@ -386,7 +389,7 @@ impl<'a> Known<'a> {
         let Some(response) = response_of(id) else {
             return Ok(None);
         };
-        // Each is a call of the store, and a request has room for very many references.
+        // Each turn is a call of the store, and a request can contain very many references.
         self.left.0 = self.left.0.checked_sub(1).ok_or_else(too_large)?;
         if let Some(data) = self.conversations.turn(&response).await? {
             let size = data.as_bytes().len();

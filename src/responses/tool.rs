@@ -44,8 +44,8 @@ impl Tool {
         name.filter(|_| self.kind == "function")
     }
 
-    /// Returns the functions that can be called: the tool itself, or those in a namespace, each with its name there and
-    /// the namespace.
+    /// Returns the functions that can be called: the tool itself, or those in a namespace, each with its name and its
+    /// namespace.
     pub(super) fn functions(&self) -> Vec<Function<'_>> {
         if self.kind != "namespace" {
             let name = self.callable().map(str::to_owned);
@@ -92,7 +92,7 @@ impl Function<'_> {
     }
 }
 
-/// Returns the name by which agents know a function: that of the namespace before it, as other clients write it.
+/// Returns the name by which agents know a function: its name after that of its namespace, as other clients write it.
 pub(super) fn full_name<'a>(namespace: Option<&str>, name: &'a str) -> Cow<'a, str> {
     match namespace.filter(|namespace| !namespace.is_empty()) {
         Some(namespace) => format!("{}__{name}", namespace.trim_end_matches('_')).into(),

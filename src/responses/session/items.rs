@@ -24,7 +24,7 @@ impl Session {
                 let custom = |(kind, name): &(String, _)| kind == "custom" && *name == item.name;
                 self.others.iter().any(custom)
             }
-            // The kind of a tool may have a version behind it.
+            // The kind of a tool may end with a version.
             tool => self.others.iter().any(|(kind, _)| kind.starts_with(tool)),
         };
         match is_offered {
@@ -55,9 +55,9 @@ impl Session {
     pub(super) fn end_with(&mut self, items: &[Item], out: &mut Vec<u8>) -> Result<(), SendError> {
         let items = items.iter().map(|item| self.prepare(item));
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
-        // After the items are prepared: an invalid item must not use up the citations.
+        // The sources are removed after the items are prepared: an invalid item must not discard the citations.
         let sources = self.sources();
-        // All together and before the first event, because events cannot be taken back.
+        // The size of all items is reserved before the first event, because written events cannot be undone.
         let len = items.iter().map(|(_, len)| len).sum();
         self.room.check(written(&sources) + len)?;
         self.room.take(len)?;
@@ -116,14 +116,14 @@ impl Session {
         Ok((item, len))
     }
 
-    /// Writes a complete item, whose room is taken.
+    /// Writes a complete item, whose size has already been reserved.
     pub(super) fn item(&mut self, mut item: Item, out: &mut Vec<u8>) {
         if self.done {
             return;
         }
         self.close(out);
         if self.is_stored {
-            // Only now the number of the item is known.
+            // The index of the item is known only here.
             item.id = Some(self.item_id(item.id_prefix()));
         }
         let is_call = item.is_call();

@@ -1,7 +1,7 @@
 //! One response as it is written.
 //!
-//! It is no `BlockSession`: every event has the next number, so no bytes are the same around two pieces of text, and
-//! output that would exceed the limit is refused before the item that it belongs to is opened.
+//! The session is not a `BlockSession`: the bytes around two pieces of text differ, because events are numbered, and
+//! output beyond the limit is refused before its item is opened.
 
 mod items;
 
@@ -23,7 +23,7 @@ use crate::protocol::{
     self, Citation, Cut, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
 };
 
-/// The largest output that is kept to be repeated at the end, in bytes.
+/// The maximum size in bytes of the output, which is retained because the last event repeats it.
 const LIMIT: usize = 8 * 1024 * 1024;
 
 /// The members of a response object that have no field. The schema requires every one of them.
@@ -31,10 +31,9 @@ const REQUIRED: &str = r#","previous_response_id":null,"instructions":null,"tool
 
 /// One response as it is written.
 ///
-/// Responses, rules for an encoder: events are numbered from 0 without gaps; items are not
-/// interleaved; a message stays open until a call or reasoning interrupts it; what was streamed is
-/// repeated when its part, its item and the response are complete. So the output is kept, up to
-/// 8 MiB.
+/// Responses, rules for an encoder: events are numbered from 0 without gaps; items are not interleaved; a message stays
+/// open until a call or reasoning interrupts it; what was streamed is repeated when its part, its item and the response
+/// are complete. So the output is retained, up to 8 MiB.
 pub struct Session {
     env: Env,
     /// The response object, without output and usage until its end.
@@ -47,7 +46,7 @@ pub struct Session {
     tools: HashMap<String, (String, Option<String>)>,
     /// The kinds and names of the other tools that the request offered.
     others: Vec<(String, Option<String>)>,
-    /// `true` if events are written; otherwise one document is, at the end.
+    /// `true` if events are written; `false` if one document is written at the end.
     streams: bool,
     /// The sequence number of the next event.
     number: u64,
@@ -55,10 +54,10 @@ pub struct Session {
     block: Option<Block>,
     /// The items that are complete.
     output: List<Item>,
-    /// The room for the retained output, including the open item.
+    /// The size accounting of the retained output, including the open item.
     room: Room<LIMIT>,
     citations: Vec<Citation>,
-    /// Annotations that wait for a message to be opened.
+    /// Annotations that are written as soon as a message is open.
     annotations: Vec<Annotation>,
     usage: Usage,
     /// `true` once the response has ended.
@@ -92,7 +91,7 @@ fn required(request: &ResponsesRequest, storage: &Storage) -> Cow<'static, str> 
     required
 }
 
-/// Returns the size of a text as it is written, at most: it is kept to be repeated with its escapes.
+/// Returns the maximum size of a text as JSON, with its escapes.
 fn written(text: &str) -> usize {
     if Token::new(text).is_some() {
         return text.len();
@@ -167,14 +166,14 @@ impl Session {
         }
     }
 
-    /// Adds the required members to the response object, in front of the last bytes.
+    /// Inserts the required members into the response object, before its last bytes.
     fn complete(&self, end: &str, out: &mut Vec<u8>) {
         out.truncate(out.len().saturating_sub(end.len()));
         out.extend_from_slice(self.required.as_bytes());
         out.extend_from_slice(end.as_bytes());
     }
 
-    /// Writes an event with an item, whose index is that of the next one, because items do not overlap.
+    /// Writes an event with an item. Its index is that of the next item, because items do not overlap.
     fn event_of_item(&mut self, kind: EventKind, item: Item, out: &mut Vec<u8>) -> Item {
         let event = StreamEvent {
             output_index: Some(self.index()),
@@ -229,8 +228,8 @@ impl Session {
         }
     }
 
-    /// Returns the id of the next item. If the response is stored, it has the response's, by which a reference finds
-    /// its record.
+    /// Returns the id of the next item. If the response is stored, the id contains the digits of the response's id, by
+    /// which a reference to the item finds the stored response.
     fn item_id(&self, prefix: &str) -> String {
         match self.is_stored {
             true => stored_item_id(prefix, &self.response.id, 'o', self.index()),
@@ -238,13 +237,13 @@ impl Session {
         }
     }
 
-    /// Closes what is open: its text, its part and itself are repeated.
+    /// Closes the open item; the events repeat its text, its part and the complete item.
     fn close(&mut self, out: &mut Vec<u8>) {
         let Some(mut block) = self.block.take() else {
             return;
         };
         let [.., text_done, part_done] = block.kind.events();
-        // Moved from event to event, because it may be large.
+        // The text is moved from event to event, not cloned, because it may be large.
         let text = Some(mem::take(&mut block.text));
         let (text, refusal) = match block.kind {
             BlockKind::Refusal => (None, text),
@@ -266,13 +265,13 @@ impl Session {
         self.item_done(block.item("completed", vec![*part]), out);
     }
 
-    /// Writes that an item is complete, and keeps it.
+    /// Writes the event of a complete item, and retains the item.
     fn item_done(&mut self, item: Item, out: &mut Vec<u8>) {
         let item = self.event_of_item(EventKind::ItemDone, item, out);
         self.output.push(item);
     }
 
-    /// Adds a source to the message. While none is open, it waits for one.
+    /// Adds a source to the open message. If none is open, the source is buffered for the next one.
     fn annotate(&mut self, annotation: &Annotation, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.room.take(annotation.to_raw().as_bytes().len())?;
         let annotation = own(annotation);
@@ -289,7 +288,7 @@ impl Session {
     /// Writes a source of the open message.
     fn place_annotation(&mut self, mut annotation: Annotation, out: &mut Vec<u8>) {
         let Some(block) = &mut self.block else { return };
-        // Without a place it stands at the end of the text so far.
+        // A source without a position is placed at the end of the text so far.
         annotation.start_index.get_or_insert(block.chars);
         annotation.end_index.get_or_insert(block.chars);
         let event = StreamEvent {
@@ -309,7 +308,7 @@ impl Session {
             };
             self.annotate(&Annotation::url_citation(url, title), out)?;
         }
-        // With or without a link: the list at the end has all of them.
+        // The list at the end has all sources, with or without a link.
         self.citations.push(citation.clone());
         Ok(())
     }
@@ -344,7 +343,7 @@ impl Session {
         Ok(())
     }
 
-    /// Writes what an event of another server means.
+    /// Writes the content of an event of another server.
     fn relay(&mut self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), SendError> {
         let usage = event.response.as_ref().and_then(|it| it.usage.as_ref());
         if let Some(usage) = usage {
@@ -357,7 +356,7 @@ impl Session {
             EventKind::SummaryDelta | EventKind::ReasoningDelta => {
                 self.say(BlockKind::Reasoning, delta, out)
             }
-            // The parts of one summary are paragraphs of one.
+            // The parts of a summary become paragraphs of one part.
             EventKind::SummaryPartAdded => match &self.block {
                 Some(block) if block.kind == BlockKind::Reasoning && block.chars > 0 => {
                     self.say(BlockKind::Reasoning, "\n\n", out)
@@ -369,7 +368,7 @@ impl Session {
                 None => Ok(()),
             },
             EventKind::ItemDone => match event.item.as_deref() {
-                // Their deltas have said it.
+                // The deltas have already been written.
                 Some(item) if item.is_message() => Ok(()),
                 Some(item) if item.kind == "reasoning" => self.reasoned(item, out),
                 Some(item) => {
@@ -401,7 +400,7 @@ impl Session {
         self.end("incomplete", |it| it.incomplete_details = details, out);
     }
 
-    /// Writes the end of a response that is not complete. The dialect has no reason for faults.
+    /// Writes the end of an incomplete response. The dialect has no reason for faults.
     fn cut(&mut self, cut: Cut, out: &mut Vec<u8>) -> Result<(), SendError> {
         match cut {
             Cut::Length => self.incomplete("max_output_tokens", out),
@@ -421,10 +420,10 @@ impl Session {
             return;
         }
         if status == "failed" {
-            // What was begun is not complete, and is not repeated.
+            // The open item is incomplete and is not repeated.
             self.block = None;
         } else {
-            // Past the limit there are no sources: the turn has failed then.
+            // If the list exceeds the limit, the turn has failed and no sources are written.
             let sources = self.sources();
             let _ = self.text_of(&sources, out);
             self.close(out);
@@ -450,7 +449,7 @@ impl Session {
         let response = &mut self.response;
         response.status = status.into();
         response.output = mem::take(&mut self.output);
-        // The AI SDK's provider up to its version 2 takes no end of a response without numbers.
+        // The AI SDK's provider up to its version 2 rejects the end of a response whose usage has no numbers.
         response.usage = Some(mem::take(&mut self.usage));
         set(response);
         if self.streams {
@@ -493,8 +492,8 @@ impl protocol::Session for Session {
             Part::Chart(chart) => self.text(&chart.to_markdown(), out),
             Part::Error(notice) => self.text(&notice.to_markdown(), out),
             Part::Confirm(confirmation) => {
-                // The question is the last text: that is how it is found again.
-                // One write for both, so that an exceeded limit refuses both.
+                // The question must be the last text: the next request is searched for it there. One write for both, so
+                // that an exceeded limit refuses both.
                 let text = confirmation.to_text()?;
                 let text = self.sources() + &text;
                 self.text(&text, out)
@@ -522,8 +521,8 @@ impl protocol::Session for Session {
         Ok(())
     }
 
-    /// Writes that the response is in progress: comments do not reset the idle clock of Codex. Behind the end
-    /// nobody waits for events.
+    /// Writes that the response is in progress: comments do not reset the idle timer of Codex. After the end nothing is
+    /// written.
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
         match self.done {
             true => out.extend_from_slice(framing.keep_alive()),
