@@ -11,8 +11,8 @@ use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles events to a message.
 ///
-/// Blocks are identified by their index, in any order; memory does not depend on the value of an
-/// index. A delta with the index of no block starts one.
+/// Blocks are identified by their index, in any order; memory does not depend on the value of an index. A delta whose
+/// index has no block starts a block.
 ///
 /// ```
 /// use copilot_wire::anthropic::{Accumulator, Delta, Event};
@@ -81,8 +81,8 @@ impl Accumulator {
             } => {
                 self.room.take(OVERHEAD + content_block.to_json().len())?;
                 let block = Building::new(own(content_block));
-                // A second start at an index replaces the block, and its weight stays: a sender
-                // cannot repeat starts without end.
+                // A second start at an index replaces the block, but the size of the first remains counted: a sender
+                // cannot repeat starts without limit.
                 self.blocks.insert(*index, block);
             }
             Event::ContentBlockDelta { index, delta } => self.delta(*index, delta)?,
@@ -152,7 +152,7 @@ impl Accumulator {
             self.room.take(delta.to_json().len())?;
         }
         let message = &mut self.message;
-        // Keep-alives are the same event without a reason.
+        // Keep-alive events are `message_delta` events without a stop reason.
         if stop.stop_reason.is_some() {
             message.stop_reason.clone_from(&stop.stop_reason);
             message.stop_sequence.clone_from(&stop.stop_sequence);

@@ -38,7 +38,7 @@ impl ErrorObject {
     /// begin a new one.
     pub(super) const NO_SUCH_THREAD: &'static str = "thread_not_found";
 
-    /// The code of a request that changes what a thread keeps.
+    /// The code of a request that changes the system prompt or the tools of its thread.
     pub(super) const OTHER_THREAD: &'static str = "thread_fingerprint_mismatch";
 
     /// Returns `true` if the error says that the conversation is too long for the model, see

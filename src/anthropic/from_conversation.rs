@@ -10,24 +10,25 @@ use crate::protocol::{
     AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Call, Conversation, ToolChoice,
 };
 
-/// The text of the user's message before an answer that begins a conversation: a request begins with the user.
+/// The text of the user message that is inserted if a conversation begins with an answer, because a request must begin
+/// with a user message.
 const NO_BEGINNING: &str = "(The beginning of the conversation is missing.)";
 
 /// The instructions for an answer that shall be any JSON object.
 const JSON: &str = "Answer with one JSON object and nothing else.";
 
 impl MessagesRequest {
-    /// The maximum number of tokens of an answer if the conversation has none: the dialect demands one.
+    /// The maximum number of tokens of an answer if the conversation has none: the dialect requires a maximum.
     pub const MAX_TOKENS: u64 = 8192;
 
     /// Creates a request from a conversation: the messages, the calls and their results,
     /// attachments, documents, the tools that the front end offers, the form of the answer, and its settings.
     ///
     /// Set the [`model`](Self::model). Conversations that models' servers refuse are corrected: messages of one role
-    /// after each other become one, all instructions become the system prompt, a call without a result gets a placeholder
-    /// result, and a result without a call becomes a user message. Documents become a user message before the latest
-    /// one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) says what the dialect has no
-    /// place for.
+    /// after each other become one, all instructions become the system prompt, a call without a result gets a
+    /// placeholder result, and a result without a call becomes a user message. Documents become a user message before
+    /// the latest one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) lists what the
+    /// dialect cannot represent.
     ///
     /// ```
     /// use copilot_wire::Request;
@@ -69,7 +70,7 @@ impl MessagesRequest {
             ..Self::default()
         };
         if request.tools.is_empty() {
-            // Calls in a conversation need their tools, also where none may be called any more.
+            // Servers require the tools of earlier calls even if no tool may be called any more.
             let tools = called
                 .into_iter()
                 .map(|name| tool(crate::protocol::Tool::new(name, "")));
@@ -87,7 +88,7 @@ impl MessagesRequest {
         }
     }
 
-    /// Inserts instructions before those that are there.
+    /// Inserts instructions before the existing ones.
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -117,7 +118,7 @@ impl MessagesRequest {
         if let Some(tokens) = options.max_tokens {
             self.max_tokens = Some(tokens);
         }
-        // The scale of the dialect ends at 1, that of others at 2.
+        // The maximum is 1 in this dialect and 2 in others.
         let temperature = options.temperature.map(|it| match it.as_f64() {
             Some(high) if high > 1.0 => 1_u64.to_raw(),
             _ => it,
@@ -146,7 +147,7 @@ impl MessagesRequest {
     }
 }
 
-/// The messages so far: those of one role after each other are one.
+/// The messages so far; consecutive messages of one role are merged.
 #[derive(Default)]
 struct Turns {
     all: Vec<MessageParam>,
@@ -198,7 +199,7 @@ impl Turns {
                 unknown: Members::new(),
             })
         });
-        // White space at the end of an answer is refused where the answer is the last message.
+        // Servers refuse a last message that is an answer with trailing white space.
         self.add(
             "assistant",
             said_text(text.trim_end()).into_iter().chain(calls),
@@ -211,7 +212,7 @@ fn said_text(text: &str) -> Option<ContentBlock> {
     (!text.trim().is_empty()).then(|| ContentBlock::text(text))
 }
 
-/// Returns the arguments of a call: an object. Text that is none, which a model wrote, becomes a member of one.
+/// Returns the arguments of a call: an object. Text that is not a JSON object becomes a member of one.
 fn input(call: &Call<'_>) -> Json {
     call.json().unwrap_or_else(|_| {
         Json::object(|input| {
@@ -232,7 +233,7 @@ fn result(result: CallResult<'_>) -> ContentBlock {
     ContentBlock::ToolResult(block)
 }
 
-/// Returns an image or a document; a text for what the dialect has no block for.
+/// Returns an image or a document; a text for a file that the dialect has no block for.
 fn file(file: &Attachment<'_>) -> ContentBlock {
     const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
     let media_type = file.media_type.as_deref().unwrap_or_default();
@@ -257,7 +258,7 @@ fn file(file: &Attachment<'_>) -> ContentBlock {
                 source.str("type", "url").str("url", url);
             })
         }
-        // An id is known to its own provider only.
+        // A file id is valid only at its own provider.
         _ => return ContentBlock::text(file_note(file)),
     };
     let title = file.name.as_deref().filter(|_| is_pdf);

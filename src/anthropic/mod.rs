@@ -77,12 +77,13 @@
 //! # Threads
 //!
 //! With [conversations](crate::Router::conversations) a request with `"thread": {"type": "create"}` begins a thread,
-//! which keeps its `system` and `tools`, and one with `"type": "continue"` and the `previous_message_id` of any of its
-//! answers has only the new messages: the tool runners of both official clients do so by default. An unknown id is
-//! refused with status 404 and the code `thread_not_found`, after which they send everything in a new thread; without
-//! a store, and for a thread beyond its limits, every `thread` is refused with status 400 and the code
-//! `thread_unsupported_request`, after which they go on without threads. Unlike at the official service an answer may
-//! be continued more than once. Changes of tools in messages are left to the agent.
+//! which stores the request's `system` and `tools`, and a request with `"type": "continue"` and the
+//! `previous_message_id` of any of its answers has only the new messages: the tool runners of both official clients do
+//! so by default. An unknown id is refused with status 404 and the code `thread_not_found`, after which the tool
+//! runners send the whole conversation in a new thread; without a store, and for a thread beyond its limits, every
+//! `thread` is refused with status 400 and the code `thread_unsupported_request`, after which the tool runners continue
+//! without threads. Unlike at the official service an answer may be continued more than once. Changes of tools in
+//! messages are left to the agent.
 
 mod accumulator;
 mod block;
@@ -166,7 +167,7 @@ impl Protocol for Anthropic {
             return Some(Cow::Borrowed(id));
         }
         let user = request.metadata.as_ref()?.get("user_id")?;
-        // Of other clients this is any text that stands for the user.
+        // Other clients send any text that identifies the user.
         let user = Json::parse(user.string()?.into_owned()).ok()?;
         let id = user.get("session_id")?.string()?.into_owned();
         (!id.is_empty()).then_some(Cow::Owned(id))

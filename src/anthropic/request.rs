@@ -79,11 +79,11 @@ impl MessagesRequest {
     pub(crate) fn read(body: &Bytes, has_store: bool) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
         let thread = request.thread();
-        // Also the first request of a thread: the next one has neither its messages nor its tools.
+        // The first request of a thread is refused too, because the next request would lack its messages and tools.
         if thread.is_some() && !has_store {
             return Err(no_threads("threads are not stored"));
         }
-        // A thread may go on without a new message, after an answer that was not complete.
+        // A thread may continue without a new message, after an incomplete answer.
         let has_more = thread.and_then(previous).is_some();
         if request.messages.is_empty() && !has_more {
             let message = "must be an array with at least one message";
@@ -136,7 +136,7 @@ impl MessagesRequest {
     /// Returns an iterator over the tools that the client runs; empty if `tool_choice` is `none`.
     /// Tools of another `type` run on Anthropic's servers.
     pub(super) fn offered(&self) -> impl Iterator<Item = &Tool> + Send {
-        // With deferred tools Claude Code lists this one, which no model may call.
+        // Claude Code lists this tool if tools are deferred; a model must not call it.
         let callable = |tool: &&Tool| tool.is_custom() && tool.name != "DeferredToolPlaceholder";
         self.allowed().filter(callable)
     }
@@ -152,7 +152,7 @@ impl MessagesRequest {
             .as_ref()
             .and_then(|choice| choice.get("type"));
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
-        // With `none` the model may not call any: offered, a call would be refused by the client.
+        // With `none` the model may not call a tool, and the client would refuse a call.
         let tools = self.tools.iter().filter(move |_| !none);
         tools.filter(|tool| !tool.name.is_empty())
     }

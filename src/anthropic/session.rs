@@ -51,11 +51,11 @@ pub struct Reply {
     usage: Usage,
     /// Unknown members of the last event with the usage.
     unknown: Members,
-    /// The names of tools of Anthropic's own types. Some of them the client runs, such as `bash`.
+    /// The names of tools of Anthropic's own types. The client runs some of them, such as `bash`.
     typed: Vec<String>,
 }
 
-/// The place that a reply is written to.
+/// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
@@ -122,7 +122,7 @@ impl Blocks for Reply {
                 (self.is_signed, self.is_line) = (false, true);
                 self.start(ThinkingBlock::default().into(), to);
             }
-            // Whoever opens a block of another kind writes its start.
+            // The caller that opens a block of another kind writes its start.
             _ => {}
         }
     }
@@ -239,7 +239,7 @@ impl Blocks for Reply {
         self.complete_call()?;
         let calls = mem::take(&mut self.calls);
         let has_calls = !calls.is_empty();
-        // Not before the end of the turn: Claude Code runs a call whose block is closed, even if an
+        // The calls are written only at the end of the turn: Claude Code runs a call whose block is closed, even if an
         // error follows it.
         for call in calls {
             let input = call.input.text().to_owned();
@@ -259,7 +259,7 @@ impl Blocks for Reply {
         to.close(self);
         let mut delta = mem::take(&mut self.stop);
         delta.stop_reason = Some(match delta.stop_reason {
-            // It must match what was written, not what was announced.
+            // The stop reason must match the calls that were written, not those that were announced.
             _ if has_calls => StopReason::ToolUse,
             Some(StopReason::ToolUse) | None => StopReason::EndTurn,
             Some(reason) => reason,
@@ -392,7 +392,7 @@ impl Reply {
         calls: impl Iterator<Item = ToolUseBlock> + Clone,
     ) -> Result<(), SendError> {
         let odd = |call: ToolUseBlock| call.name.is_empty() || call.input.kind() != Kind::Object;
-        // Checked for all before the first is taken: all are sent, or none.
+        // All calls are checked before the first is buffered: either all are sent, or none.
         if calls.clone().any(odd) {
             return Err(SendError::Invalid("arguments must be an object".into()));
         }

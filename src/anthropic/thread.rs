@@ -1,4 +1,4 @@
-//! Threads: conversations that the server keeps, and requests that continue them.
+//! Threads: conversations that the server stores, and requests that continue them.
 
 use http::StatusCode;
 
@@ -11,7 +11,8 @@ use crate::conversations::{Chain, ChainError, Recorder, Recording, UserConversat
 use crate::json::{Json, List, Wire};
 use crate::protocol::{EventDecoder, Refusal};
 
-/// Completes a request that continues a thread. Returns the recording of the new turn, if it is one of a thread.
+/// Completes a request that continues a thread. Returns the recorder of the new turn if the request belongs to a
+/// thread.
 pub(super) async fn resume(
     request: &mut MessagesRequest,
     conversations: UserConversations,
@@ -29,7 +30,8 @@ pub(super) async fn resume(
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("thread"));
         }
     };
-    // The agent has the whole conversation: for it, and for a server that it asks, there is no thread.
+    // The member `thread` is removed, because the agent receives the whole conversation, and so does a server to which
+    // it sends the request.
     request.unknown.retain(|name| name != "thread");
     let new = request.messages.to_raw();
     if !conversations.takes(&new) {
@@ -65,7 +67,7 @@ fn refused(error: ChainError) -> Refusal {
     }
 }
 
-/// Returns what a thread keeps of the request that creates it.
+/// Returns the members of a request that the thread it creates stores.
 fn settings(request: &MessagesRequest) -> Json {
     Json::object(|kept| {
         kept.raw("system", &request.system.to_raw())
@@ -73,7 +75,7 @@ fn settings(request: &MessagesRequest) -> Json {
     })
 }
 
-/// Puts the messages of a thread before those of a request, with the system prompt and the tools of its creation.
+/// Inserts the messages of a thread before those of a request, and sets the system prompt and the tools of the thread.
 fn complete(request: &mut MessagesRequest, chain: &Chain) -> Result<(), Refusal> {
     let first = chain.turns.first().cloned().unwrap_or_default();
     let kept = first.get("settings").unwrap_or_default();
@@ -115,15 +117,15 @@ fn complete(request: &mut MessagesRequest, chain: &Chain) -> Result<(), Refusal>
 struct MessageRecorder {
     /// The new messages of the request.
     messages: Json,
-    /// The members of the request that the thread keeps, in its first turn.
+    /// The members of the request that the thread stores; only in its first turn.
     settings: Option<Json>,
     decoder: EventDecoder<Anthropic>,
-    /// The message so far. `None` if it is not to be recorded.
+    /// The message so far; `None` if the message shall not be recorded.
     answer: Option<Accumulator>,
 }
 
 impl MessageRecorder {
-    /// Returns the message if these bytes have its end.
+    /// Returns the message if these bytes contain its end.
     fn whole(&mut self, mut bytes: &[u8]) -> Option<Message> {
         let mut answer = self.answer.take()?;
         if bytes.starts_with(b"{") {
