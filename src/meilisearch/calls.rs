@@ -46,8 +46,8 @@ impl Calls {
     ) -> Result<(), TooLarge> {
         let piece = ToolCallDelta::from_raw(&entry).unwrap_or_default();
         let at = self.by_index.get(&piece.index).copied();
-        // The server sends every notification at index 0 and whole, so only a name starts a call.
-        // What has none continues the call at its index, or is nothing that could be used.
+        // The server sends every notification complete and at index 0, so only a name starts a call. An entry without a
+        // name continues the call at its index; if there is no such call, the entry is an unknown event.
         let function = piece.function.as_ref();
         let arguments = function.and_then(|function| function.arguments.as_deref());
         let arguments = arguments.unwrap_or_default();
@@ -97,8 +97,7 @@ impl Calls {
         open.nesting.push(fragment);
         self.buffered += fragment.len();
         if open.nesting.closed {
-            // Closed by its last bracket: an event goes out as soon as it is whole, without waiting
-            // for the next.
+            // The last bracket completes the call: its event is returned immediately, not after the next chunk.
             out.extend(self.take(at));
         }
         self.check(limit)
@@ -106,7 +105,7 @@ impl Calls {
 
     /// Passes the remaining calls to `out`, complete or not, at the end of the answer.
     pub(super) fn flush(&mut self, out: &mut impl Extend<Event>) {
-        // In the order of arrival, which is the order of the map's keys.
+        // The calls are passed in order of arrival, which is the order of the map's keys.
         let open = self.clear();
         out.extend(open.into_values().map(|open| event(open.call)));
     }
@@ -130,7 +129,7 @@ impl Calls {
         if self.buffered <= limit {
             return Ok(());
         }
-        // Freed as well: the caller stops reading, and the bound is about memory.
+        // The buffers are freed, because the limit bounds memory and the caller stops reading.
         self.clear();
         Err(TooLarge::new(limit))
     }
@@ -180,8 +179,8 @@ impl Nesting {
     fn push(&mut self, fragment: &str) {
         for byte in fragment.bytes() {
             match byte {
-                // The order of the arms is the automaton: an escaped character counts for nothing,
-                // then quotes, then what is outside of strings.
+                // The order of the arms matters: escaped characters are ignored first, then quotes and the content of
+                // strings are handled, then the text outside strings.
                 _ if self.escaped => self.escaped = false,
                 b'\\' if self.in_string => self.escaped = true,
                 b'"' => self.in_string = !self.in_string,

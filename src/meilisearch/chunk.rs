@@ -130,7 +130,8 @@ impl From<ChatChunk> for Chunk {
             pieces.extend(calls.filter(is_object).map(Piece::Call));
             let logprobs = choice.logprobs.filter(is_object);
             pieces.extend(logprobs.map(Piece::Logprobs));
-            // Last: providers such as Mistral put a call and its finish reason into one chunk.
+            // The finish reason is processed last: providers such as Mistral send a call and the finish reason in one
+            // chunk.
             pieces.extend(choice.finish_reason.map(Piece::Finish));
         }
         Self {

@@ -1,7 +1,7 @@
 //! Decoding of frames to events, for clients.
 //!
-//! No [`FrameDecoder`](crate::protocol::FrameDecoder): a frame holds several events, and some events
-//! are spread over several frames.
+//! The decoder is not a [`FrameDecoder`](crate::protocol::FrameDecoder): a frame can have several events, and some
+//! events span several frames.
 
 use std::fmt;
 
@@ -83,7 +83,7 @@ impl Decode for Decoder {
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
         let data = frame.data();
-        // Empty data: the OpenAI rule for frames with only a `retry`, which servers send first.
+        // Frames with empty data are skipped, as in OpenAI's clients: servers first send a frame with only `retry`.
         if self.done || data.is_empty() {
             return Ok(());
         }
@@ -142,8 +142,7 @@ impl Decoder {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match (&self.failure, self.done, &self.finish) {
-            // First: `[DONE]` follows errors as well, and an error can even follow the finish
-            // reason.
+            // A failure takes precedence: `[DONE]` follows errors too, and an error can even follow the finish reason.
             (Some(failure), ..) => Outcome::Failed(failure.clone()),
             (None, false, _) => Outcome::Truncated,
             (None, true, Some(reason)) => Outcome::Answered(reason.clone()),

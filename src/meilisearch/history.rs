@@ -88,8 +88,8 @@ impl History {
         ""
     }
 
-    /// Returns text with what separates it from that of the previous round: one empty line,
-    /// whether the line breaks are at the end of one, at the start of the other, or missing.
+    /// Returns a piece of text with the separator of two rounds: exactly one empty line, even if the previous round
+    /// ends with line breaks or the piece starts with some.
     fn separate<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
         let before = match &*self.refusal {
             "" => &*self.text,
@@ -100,7 +100,7 @@ impl History {
         }
         let text = text.trim_start_matches('\n');
         if text.is_empty() {
-            // Line breaks only, of which the next piece may have more.
+            // The piece has only line breaks; the next piece may start with more of them.
             self.round_broke = true;
             return Cow::Borrowed("");
         }
@@ -182,7 +182,7 @@ fn paired(appended: Vec<Message>) -> Vec<Message> {
     let mut results: HashMap<String, VecDeque<Message>> = HashMap::new();
     let mut speakers = Vec::new();
     for message in appended {
-        // By id, not by position: the server runs several searches of a round in any order.
+        // Results are matched by id, not by position: the server runs several searches of a round in any order.
         if message.role() != "tool" {
             speakers.push(message);
         } else if let Some(id) = message.tool_call_id() {
@@ -195,7 +195,7 @@ fn paired(appended: Vec<Message>) -> Vec<Message> {
         let mut calls = 0;
         for (call, json) in message.call_elements() {
             calls += 1;
-            // A queue for each id: with Mistral the server runs one search twice, with the same id.
+            // Each id has a queue of results: with Mistral the server runs one search twice, with the same id.
             let result = results.get_mut(&call.id).and_then(VecDeque::pop_front);
             if let Some(answer) = result {
                 answers.push(answer);

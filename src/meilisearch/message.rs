@@ -111,7 +111,7 @@ impl Message {
         object.finish();
         Self {
             role: role.into(),
-            // Written just now by a writer that cannot make anything but JSON.
+            // The text is valid, because a JSON writer has just written it.
             json: Json::parse(out).unwrap_or_default(),
         }
     }
@@ -182,7 +182,7 @@ impl Message {
         }
         let mut out = Vec::new();
         let mut object = ObjectWriter::new(&mut out, Escape::Json);
-        // Of a member that occurs several times one is retained.
+        // If a member occurs several times, one occurrence is retained.
         let mut open = !calls.is_empty();
         for (key, value) in self.json.members() {
             // All other members stay byte for byte, also those that this crate does not know.

@@ -6,9 +6,9 @@
 //! which its documentation differs in many places; decoding accepts both forms.
 //!
 //! **As a client**: an [`Instance`] creates the requests, which any HTTP client can send, an
-//! [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as typed [`Event`]s, and
-//! [`History`] stores the messages for the next request, because the server stores none. A
-//! workspace is set up with plain HTTP requests, which the [guide](crate::guide::meilisearch) has.
+//! [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as typed [`Event`]s, and [`History`] stores the
+//! messages for the next request, because the server stores none. A workspace is set up with plain HTTP requests, which
+//! are in the [guide](crate::guide::meilisearch).
 //!
 //! ```
 //! use copilot_wire::meilisearch::{ChatRequest, Event, History, Meilisearch, Message, Tools};

@@ -34,7 +34,7 @@ impl Protocol for Meilisearch {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        // Without an id: there is no environment here to make a random one.
+        // The event has no id, because no environment is available here to create a random one.
         Failure::new("server_error", AgentError::LOST).write("", out);
         out.extend_from_slice(b"data: [DONE]\n\n");
     }

@@ -111,8 +111,8 @@ impl ChatRequest {
         let malformed = |error: JsonError| ApiError::malformed_payload(&error);
         let mut reader = Reader::new(body).map_err(malformed)?;
         if !reader.is(Kind::Object) {
-            // Read to its end first: a body that is no JSON at all has another code than one that
-            // is no object.
+            // The body is parsed completely first: a body that is not JSON has another error code than one that is not
+            // an object.
             reader.skip().map_err(malformed)?;
             return Err(ApiError::invalid_body("expected an object"));
         }
@@ -154,7 +154,7 @@ impl ChatRequest {
                 )));
             }
         }
-        // From here on in the server's order, so that a request with two faults gets the same code:
+        // The checks from here on are in the server's order, so that a request with two faults gets the server's code:
         // `n`, `stream`, tools.
         if let Some(n) = n.filter(|n| n.as_u64() != Some(1)) {
             return Err(ApiError::multi_choice(&n));

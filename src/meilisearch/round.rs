@@ -2,7 +2,7 @@
 
 use super::chunk::{Chunk, Piece};
 
-/// The current round of the model, as far as its chunks show it.
+/// The current round of the model, inferred from its chunks.
 ///
 /// A round has an id of its own, but some providers send the same id in every round. So a round
 /// also starts with a chunk that has the role, and with text after a search. Other providers repeat
@@ -37,7 +37,7 @@ impl Round {
         }
         self.id = id.or_else(|| self.id.take());
         self.has_text |= chunk.has_text();
-        // The text behind a search goes on, also if the round had none before.
+        // Text after a search starts a round only once, even if the round had no text before.
         self.has_search = chunk.has_call() || self.has_search && !chunk.has_text();
         if !chunk.has_call() {
             self.repeats_role = chunk.has_role;

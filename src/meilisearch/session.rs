@@ -14,7 +14,7 @@ use super::{
 /// The session of one reply.
 pub type Session = BlockSession<Reply>;
 
-/// One reply: the rounds of a model, which are read as one text.
+/// One reply: the rounds of a model, whose texts clients join.
 #[derive(Debug)]
 pub struct Reply {
     env: Env,
@@ -22,14 +22,14 @@ pub struct Reply {
     /// The id of the chunks of this round.
     round: String,
     created: u64,
-    /// The server repeats the model of the provider; here the request's is the only one known.
+    /// The server repeats the model of the provider; here only the model of the request is known.
     model: String,
     provider: Provider,
     /// Set once the finish reason has been written.
     has_reason: bool,
 }
 
-/// The place that a reply is written to.
+/// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
@@ -69,7 +69,7 @@ impl Blocks for Reply {
             Event::Logprobs(logprobs) => choice.logprobs = Some(logprobs.clone()),
             Event::Finish(reason) => choice.finish_reason = Some(reason.clone()),
             Event::Unknown(Unknown::Call(call)) => {
-                // Complete, at index 0 and with a unique id.
+                // The server sends each call complete, at index 0 and with a unique id.
                 let whole = ToolCall {
                     id: self.id(&call.id),
                     ..call.into()
@@ -117,7 +117,7 @@ impl Blocks for Reply {
             Output::Append(it) => self.notify(Tools::APPEND, &it.id, it.message.json(), to),
             Output::Sources(it) => self.notify(Tools::SOURCES, &it.id, &it.to_raw(), to),
             Output::SearchFailure(failure) => to.event(self, Event::Error(failure.clone().into())),
-            // Other ids of chunks, and an opening chunk.
+            // The next round has another chunk id and its own opening chunk.
             Output::RoundBreak => {
                 to.close(self);
                 self.round = round(&self.env);
@@ -139,7 +139,7 @@ impl Blocks for Reply {
             Ending::Failure(failure) => {
                 let mut failure = failure.clone();
                 if !failure.is_terminal() {
-                    // Clients go on after a failed search, and would wait for an answer that does not come.
+                    // Clients continue after the failure of a search, and would wait for an answer that is never sent.
                     failure.kind = "server_error".into();
                 }
                 self.fail_with(failure, to);
@@ -148,8 +148,8 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    /// Writes nothing: a Meilisearch server drops reasoning. There is nothing for steps either, because a progress
-    /// notification must name a search, and for usage.
+    /// Writes nothing: a Meilisearch server drops reasoning and usage, and the protocol has no event for steps, because
+    /// a progress notification must name a search.
     fn reasoning(&mut self, _: &str, _: &mut To<'_>) {}
 
     fn calls(&mut self, _: &[protocol::ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
@@ -183,7 +183,7 @@ impl Reply {
     /// Writes a notification, unless the request did not switch it on.
     fn notify(&self, tool: Tools, id: &str, arguments: &Json, to: &mut To<'_>) {
         if self.tools.contains(tool) {
-            // One tool, so one name.
+            // `tool` is a single notification, so it has exactly one name.
             let name = tool.names().next().unwrap_or_default();
             let call = Call::new(id, name, arguments.text());
             to.event(self, Event::Unknown(Unknown::Call(call)));

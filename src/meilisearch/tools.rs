@@ -31,8 +31,8 @@ pub(super) const SEARCH: &str = "_meiliSearchInIndex";
 
 /// Returns `true` if a call with this name is a notification and not a function to run.
 pub(super) fn is_notification(name: &str) -> bool {
-    // By the prefix: later servers may have more of them, and none is ever a function of the
-    // client.
+    // Notifications are recognized by the prefix: later servers may have more of them, and the prefix never belongs to
+    // a function of the client.
     name.starts_with("_meili")
 }
 
