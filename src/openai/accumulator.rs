@@ -69,7 +69,7 @@ const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 /// answer.
 const PADDING: &str = "obfuscation";
 
-/// An unknown member of deltas: text is appended, of other values the latest counts.
+/// An unknown member of deltas: texts are appended; a later value of another type replaces the earlier one.
 #[derive(Clone, Debug)]
 enum Unknown {
     Text(String),
@@ -99,13 +99,13 @@ impl Accumulator {
     ///
     /// [`TooLarge`] if the limit would be exceeded; the chunk is not added.
     pub fn push(&mut self, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
-        // Before any change, so that a refused chunk leaves no half of itself.
+        // The limit is checked before any change, so that no part of a refused chunk is added.
         self.room.take(self.weigh(chunk))?;
         // The weight of members that were replaced is subtracted.
         let mut freed = 0;
         let head = &mut self.head;
         for (to, from) in [(&mut head.id, &chunk.id), (&mut head.model, &chunk.model)] {
-            // The first chunk decides: some servers leave the head out of later ones.
+            // The head of the first chunk counts, because some servers omit it in later chunks.
             if let (true, Some(from)) = (to.is_empty(), from) {
                 to.clone_from(from);
             }
@@ -135,8 +135,7 @@ impl Accumulator {
         for choice in &chunk.choices {
             freed += self.choices.entry(choice.index).or_default().push(choice);
         }
-        // The bound is on what is held: members that replace each other do not add up over a long
-        // stream.
+        // The limit applies to retained memory: the sizes of replaced members do not add up over a long stream.
         self.room.free(freed);
         Ok(())
     }
@@ -231,7 +230,7 @@ impl Building {
         }
         if let Some(fragment) = &delta.function_call {
             let call = self.function_call.get_or_insert_default();
-            // A repeated name is not appended: it is whole in the first fragment.
+            // A repeated name is not appended: the first fragment has the complete name.
             if let (true, Some(name)) = (call.name.is_empty(), &fragment.name) {
                 call.name.clone_from(name);
             }
@@ -249,7 +248,7 @@ impl Building {
             let old = self.message_unknown.get_mut(key);
             let new = match (old, value.string()) {
                 (Some(Unknown::Text(all)), Some(text)) => {
-                    // Unknown texts are taken for pieces, as `reasoning_content` is.
+                    // Unknown text members are treated as pieces to append, like `reasoning_content`.
                     all.push_str(&text);
                     freed += retained::OVERHEAD + key.len();
                     continue;

@@ -7,9 +7,9 @@ use crate::json::{Members, own};
 
 /// The calls of one choice, while their fragments arrive.
 ///
-/// A call is identified by the index of its fragments, in any order. A fragment with another id
-/// than the call at its index starts a new call at that index, because some servers number every
-/// call 0. Of ids and names the first that is not empty counts.
+/// A call is identified by the index of its fragments, in any order. A fragment with another id than the call at its
+/// index starts a new call at that index, because some servers number every call 0. The first id and the first name
+/// that are not empty count.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Building>,
@@ -60,7 +60,7 @@ impl Calls {
     /// Adds a complete call after all others.
     pub(super) fn push_whole(&mut self, id: String, name: &str, arguments: &str) {
         self.list.push(Building {
-            // Behind all others when they are ordered by index.
+            // The index places the call after all others.
             index: u32::MAX,
             id,
             kind: None,
@@ -81,7 +81,7 @@ impl Calls {
     /// Returns the calls ordered by index; those with the same index in order of arrival.
     pub(super) fn into_calls(self) -> impl Iterator<Item = ToolCall> {
         let mut list = self.list;
-        // Stable, so calls of one index stay in order of arrival.
+        // The sort is stable, so calls with the same index remain in order of arrival.
         list.sort_by_key(|call| call.index);
         list.into_iter().map(|call| ToolCall {
             id: call.id,

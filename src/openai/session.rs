@@ -50,7 +50,7 @@ pub struct Reply {
     said: bool,
 }
 
-/// The place that a reply is written to.
+/// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
@@ -212,7 +212,7 @@ impl Blocks for Reply {
     }
 
     fn usage(&mut self, usage: &protocol::Usage, _: &mut To<'_>) {
-        // Figures of another server have more members.
+        // The usage of another server has more members.
         let is_same = |own: &Usage| protocol::Usage::from(own) == *usage;
         if !self.usage.as_ref().is_some_and(is_same) {
             self.usage = Some((*usage).into());
@@ -316,16 +316,16 @@ impl Reply {
     }
 }
 
-/// Returns the choice with this index, which is new if there is none.
+/// Returns the choice with this index, creating it if there is none.
 fn turn(turns: &mut BTreeMap<u32, Turn>, index: u32) -> &mut Turn {
     turns.entry(index).or_insert_with(|| Turn::new(index))
 }
 
-/// Returns `true` if a choice has more than a role, reasoning and a finish reason.
+/// Returns `true` if a choice has members besides the role, reasoning and the finish reason.
 fn says(choice: &Choice) -> bool {
     let delta = &choice.delta;
     let has = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
-    // Such as a sound, or images.
+    // Other members are, for example, audio or images.
     let other = |(key, value): (&str, &Json)| !key.starts_with("reasoning") && !value.is_null();
     has(&delta.content)
         || has(&delta.refusal)

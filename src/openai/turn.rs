@@ -103,7 +103,7 @@ impl Turn {
             finish_reason: None,
             unknown: choice.unknown.clone(),
         };
-        // What could not be read in a known member is not relayed: a strict client would refuse it.
+        // Invalid values of known members are not relayed: a strict client would refuse them.
         piece.drop_odd();
         let nothing = Choice::new(self.index, Delta::default());
         (piece != nothing).then_some(piece)
@@ -113,8 +113,8 @@ impl Turn {
     /// current one is known to be complete, which is at the end: fragments of several calls must
     /// not be interleaved.
     fn stream(&mut self, env: &Env) -> Vec<ToolCallDelta> {
-        // Only the first unfinished call is looked at. VS Code appends a fragment without an id to
-        // the last call, whatever its index says.
+        // Only the first unfinished call is examined. VS Code appends a fragment without an id to the last call,
+        // whatever its index says.
         let Some(call) = self.calls.get_mut(self.finished) else {
             return Vec::new();
         };
@@ -136,20 +136,19 @@ impl Turn {
         self.current = Progress::Begun;
         vec![ToolCallDelta {
             unknown: mem::take(&mut call.unknown),
-            // Numbered by what was written: the relayed index can have gaps, and a client's list
-            // cannot.
+            // The index counts written calls: relayed indexes can have gaps, and a client's list cannot.
             ..ToolCallDelta::arguments(self.written, mem::take(&mut call.arguments))
         }]
     }
 
-    /// Returns the rest of all calls, one call after the other.
+    /// Returns the unwritten parts of all calls, one call after the other.
     fn rest(&mut self, env: &Env) -> Vec<ToolCallDelta> {
         let mut list = Vec::new();
         while self.finished < self.calls.len() {
             list.append(&mut self.stream(env));
             // A call without a name is invalid and is dropped.
             if self.current != Progress::Nothing {
-                // Not if the answer was cut off there: clients would run a call that nobody has finished.
+                // The arguments are not completed if the answer was truncated: clients would run an incomplete call.
                 if self.current == Progress::Named && !self.is_cut() {
                     // Arguments must be JSON, and empty text is not.
                     list.push(ToolCallDelta::arguments(self.written, "{}"));
@@ -179,7 +178,7 @@ impl Turn {
         Choice::new(self.index, delta)
     }
 
-    /// Returns the rest of the choice: the role, calls, the finish reason.
+    /// Returns the unwritten parts of the choice: the role, calls, the finish reason.
     pub(super) fn finish(&mut self, env: &Env) -> Vec<Choice> {
         let mut pieces = Vec::with_capacity(3);
         if !self.opened {
