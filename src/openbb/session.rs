@@ -36,9 +36,8 @@ impl Session {
             .map(|entry| (entry.uuid.clone(), entry.name.clone()))
             .collect();
         let mut names = Names::default();
-        // The Workspace finds an artifact by its name in the chat, so a new one must not reuse a
-        // name. The context has the artifacts that it still stores; markers tell of those that it
-        // does not.
+        // The Workspace finds an artifact by its name in the chat, so a new one must not reuse a name. The context has
+        // the artifacts that the Workspace still stores; markers name those that it no longer stores.
         for (uuid, name) in &context {
             names.take(name, uuid);
         }
@@ -74,7 +73,7 @@ impl Session {
     /// artifact in context by its id. The first of several matches counts.
     pub(super) fn find_source(&mut self, id: &str) -> Option<SourceInfo> {
         let (widgets, context) = (&self.widgets, &self.context);
-        // Made by need: a dashboard can have many widgets, and many replies cite none.
+        // The map is created on first use: a dashboard can have many widgets, and many replies cite none.
         let known = self
             .known
             .get_or_insert_with(|| known_sources(widgets, context));
@@ -87,8 +86,7 @@ impl protocol::Session for Session {
     type Ending = FunctionCall;
 
     fn text_frame(&self) -> Option<TextFrame> {
-        // Text may go to the body without this session: nothing here depends on what was written as
-        // text.
+        // Text may be written to the body without this session, because no state of the session depends on text.
         Some(CHUNK)
     }
 
@@ -107,7 +105,7 @@ impl protocol::Session for Session {
 
     fn ending(&mut self, call: &FunctionCall, out: &mut Vec<u8>) -> Result<(), SendError> {
         let call = call::prepare(&call.clone().filled(), self)?;
-        // The citations come first: nothing may follow the call.
+        // The citations are written first, because nothing may follow the call.
         vocabulary::sources(self, out);
         write_event(CALL, &call, out);
         Ok(())
@@ -119,7 +117,7 @@ impl protocol::Session for Session {
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        // Starts a paragraph of its own: text may have been written before.
+        // The message starts a new paragraph, because text may have been written before.
         CHUNK.write(&format!("\n\n{}", failure.message), out);
     }
 }
@@ -132,7 +130,7 @@ fn known_sources(
     for (tool, widget) in widgets {
         let source = SourceInfo::widget(widget, &widget.arguments());
         for id in widget.id().into_iter().chain([tool.into()]) {
-            // The first one counts, also where a tool's name is the id of a later widget.
+            // The first entry of an id counts, even if the name of a tool is the id of a later widget.
             let entry = known.entry(id.into_owned());
             entry.or_insert_with(|| source.clone());
         }

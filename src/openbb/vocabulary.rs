@@ -42,8 +42,7 @@ pub(super) fn write(
         Part::Table(table) => table.to_markdown().into(),
         Part::Chart(chart) => chart.to_markdown().into(),
         Part::Error(notice) => notice.to_markdown().into(),
-        // At the end, and not here: a list of sources in the middle of a sentence would tear it
-        // apart.
+        // Sources are written at the end: a list of sources here could interrupt a sentence.
         Part::Cite(citation) => {
             session.sources.push(citation.clone());
             return Ok(());
@@ -76,7 +75,8 @@ pub(super) fn write(
 
 /// Writes the sources that a front end without citations reads as text, once.
 pub(super) fn sources(session: &mut Session, out: &mut Vec<u8>) {
-    // Taken, so that the end of the turn does not repeat what a question or a call has written.
+    // The list is emptied, so that the end of the turn does not repeat sources that were written before a question or a
+    // call.
     let sources = std::mem::take(&mut session.sources);
     if !sources.is_empty() {
         CHUNK.write(&markdown::sources(&sources), out);
@@ -150,8 +150,8 @@ fn named(artifact: Artifact, name: &str, about: Option<&str>, session: &Session)
     artifact.into()
 }
 
-/// Writes the question as text, and its answers as suggestions. The user's answer is the next
-/// message. A yes is never suggested: its code belongs to whoever has read the question.
+/// Writes the question as text, and its answers as suggestions. The user's answer is the next message. A yes is never
+/// suggested, because the user must read the question to find its code.
 fn confirm(
     confirmation: &Confirmation,
     text: &str,

@@ -14,7 +14,7 @@ pub(in crate::openbb) fn prepare(
     session: &Session,
 ) -> Result<FunctionCall, SendError> {
     let mut call = call.clone();
-    // A relayed call was accepted by whoever sent it; changing it could break its result.
+    // A relayed call was checked by its sender; changing it could break its result.
     if matches!(call.origin, Origin::Received) {
         return Ok(call);
     }

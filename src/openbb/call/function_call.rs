@@ -24,7 +24,7 @@ pub struct FunctionCall {
     /// The arguments: an object.
     #[wire(always)]
     pub input_arguments: Json,
-    /// The arguments of the model's own call, which calls of 2024 had.
+    /// The arguments of the model's own call; only in calls of 2024.
     pub copilot_function_call_arguments: Option<Json>,
     /// The state, which is returned with the result: an object.
     pub extra_state: Option<Json>,
@@ -37,12 +37,12 @@ pub struct FunctionCall {
 /// The origin of a call. It is no part of the call's value, so all origins compare equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Origin {
-    /// Created here: adapted to the form of the request, and checked.
+    /// Created in this process: adapted to the form of the request, and checked.
     #[default]
     Made,
-    /// Created here, with a state that this crate added.
+    /// Created in this process, with a state that this crate added.
     Filled,
-    /// Created here as a raw call: adapted to the form of the request, not checked.
+    /// Created in this process as a raw call: adapted to the form of the request, not checked.
     Raw,
     /// Read from the wire: written unchanged.
     Received,
@@ -180,7 +180,7 @@ impl FunctionCall {
         };
         state.push(MODEL_ARGUMENTS, arguments);
         self.extra_state = Some(state.to_raw());
-        // A raw call stays raw, or it would be checked after all.
+        // A raw call keeps its origin, because otherwise it would be checked.
         if matches!(self.origin, Origin::Made) {
             self.origin = Origin::Filled;
         }

@@ -43,7 +43,7 @@ struct Schema {
 
 impl Schema {
     fn of(json: &Json, depth: usize) -> Option<Self> {
-        // No schema means that every value matches: what is not followed cannot be refused.
+        // `None` accepts every value: a schema that is not an object, or is beyond the maximum depth, is not checked.
         if depth == 0 || json.kind() != Kind::Object {
             return None;
         }
@@ -56,7 +56,7 @@ impl Schema {
                     let mut seen = HashSet::new();
                     let names = member.elements();
                     let names = names.filter_map(|name| name.string().map(Cow::into_owned));
-                    // Repeated names would each be looked up for every value.
+                    // Repeated names are removed, because each would be looked up for every value.
                     schema.required = names.filter(|name| seen.insert(name.clone())).collect();
                 }
                 "properties" => {

@@ -23,7 +23,7 @@ use crate::protocol::Usage;
 /// }
 /// ```
 ///
-/// It crossed the browser: check it before you rely on it.
+/// The state is sent through the browser, which can change it: check it before you rely on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct TurnState {
@@ -42,10 +42,10 @@ pub struct TurnState {
 #[non_exhaustive]
 #[wire(rename_all = "camelCase")]
 pub struct TurnUsage {
-    /// Tokens of the prompts, those out of a cache included.
+    /// The number of tokens of the prompts, including those that were read from a cache.
     #[wire(always)]
     pub input_tokens: u64,
-    /// Tokens of the prompts that came out of a cache.
+    /// The number of tokens of the prompts that were read from a cache.
     #[wire(always)]
     pub cached_input_tokens: u64,
     /// Tokens of the prompts that were written to a cache.
@@ -68,7 +68,7 @@ impl TurnState {
     /// Adds the tokens of one request, and counts the request.
     pub fn add_usage(&mut self, usage: Usage) {
         let turn = self.turn_usage.get_or_insert_default();
-        // The totals went through the browser and can be any number.
+        // The browser can change the totals to any number.
         let add = |total: &mut u64, tokens: u64| *total = total.saturating_add(tokens);
         add(&mut turn.input_tokens, usage.input_tokens);
         add(&mut turn.cached_input_tokens, usage.cached_input_tokens);
@@ -80,8 +80,8 @@ impl TurnState {
 }
 
 impl QueryRequest {
-    /// Returns the state of the turn: what came back with the result, or for the first request of a
-    /// turn its time zone and nothing else. Members of another type count as absent.
+    /// Returns the state of the turn: the state that was returned with the result; for the first request of a turn,
+    /// only its time zone. Members of another type count as absent.
     #[must_use]
     pub fn turn_state(&self) -> TurnState {
         // After a message of the user a new turn begins: the state of the previous one is not its
@@ -89,7 +89,7 @@ impl QueryRequest {
         let state = self.is_result().then(|| self.extra_state()).flatten();
         let turn = state.and_then(|state| TurnState::from_raw(&state));
         let mut turn = turn.unwrap_or_default();
-        // The other members are the state of whoever wrote them.
+        // The other members belong to other writers of the state.
         turn.unknown = Members::new();
         // The Workspace sends the time zone with the user's message only, not with results.
         if turn.timezone.is_empty() {
@@ -100,7 +100,7 @@ impl QueryRequest {
 }
 
 impl FunctionCall {
-    /// Adds the state of the turn to what comes back with the result. Empty members are left out.
+    /// Adds the state of the turn to the state that is returned with the result of the call. Empty members are omitted.
     #[must_use]
     pub fn turn_state(mut self, turn: &TurnState) -> Self {
         for (key, value) in turn.to_raw().members() {

@@ -73,9 +73,9 @@ impl From<&Widget> for DataSource {
 
 /// A call for the data of widgets.
 ///
-/// It is written in the form of the request's era. One call can request several widgets; the
-/// results are in the order of the sources. A source without the ids that this form needs is left out; a call
-/// without any other one is refused.
+/// It is written in the form of the request's era. One call can request several widgets; the results are in the order
+/// of the sources. A source without the ids that this form needs is left out; a call without any complete source is
+/// refused.
 ///
 /// ```
 /// use copilot_wire::openbb::{FunctionCall, GetWidgetData, QueryRequest};

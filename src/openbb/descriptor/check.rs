@@ -18,7 +18,7 @@ impl Descriptor {
     ///
     /// # Errors
     ///
-    /// [`MountError::Invalid`] with the first reason why the Workspace would not.
+    /// [`MountError::Invalid`] with the first reason why the Workspace would reject the descriptor.
     pub fn check(&self) -> Result<(), MountError> {
         // The documentation says `^[a-z0-9-]+$`; OpenBB's own examples use underscores, and they
         // work.
@@ -51,7 +51,8 @@ impl Descriptor {
         if !self.has("streaming") {
             return Err(invalid("streaming must be on"));
         }
-        // Either one alone: votes with nowhere to go, or a location that is never called.
+        // Each one requires the other: without a location votes cannot be sent, and without the feature the location is
+        // never requested.
         if self.has(FEEDBACK) == endpoints.feedback.is_empty() {
             return Err(invalid("feedback needs the feature and the endpoint"));
         }

@@ -215,8 +215,7 @@ impl Descriptor {
             _ if self.route.is_empty() => QUERY,
             _ => &self.route,
         };
-        // A route matches the path alone; what the advertised location has beyond it is for the
-        // browser.
+        // A route matches the path alone; the other parts of the advertised location are only for the browser.
         path.split(['?', '#']).next().unwrap_or_default()
     }
 

@@ -62,7 +62,7 @@ impl CommandResult {
     #[must_use]
     pub fn widget_uuid(&self) -> Option<String> {
         let inside = |json: &Json| json.get("widget_uuid");
-        // Front ends differ in how deep it lies.
+        // Front ends differ in the object that contains the id.
         let own = self.unknown.get("widget_uuid").cloned();
         let found = own
             .or_else(|| inside(self.data.as_ref()?))

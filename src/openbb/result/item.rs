@@ -82,7 +82,7 @@ impl Item {
     pub fn json(&self) -> Option<Json> {
         let content = self.content.as_ref()?;
         if content.kind() == Kind::String {
-            // The Workspace sends a table as a string of JSON, without saying so.
+            // The Workspace sends a table as a string of JSON without marking it as JSON.
             return Json::parse(content.string()?.into_owned()).ok();
         }
         Some(content.clone())

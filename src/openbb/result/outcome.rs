@@ -98,7 +98,7 @@ impl Outcome {
                 let mut texts = self
                     .items()
                     .filter_map(|item| item.text().or_else(|| item.reference().map(Cow::Borrowed)));
-                // A single text, which is the rule, stays borrowed.
+                // A single text, the usual case, is borrowed.
                 let first = texts.next().unwrap_or_default();
                 texts.fold(first, |mut all, next| {
                     let text = all.to_mut();
@@ -120,7 +120,7 @@ impl Outcome {
             Self::Bridge(bridge) => {
                 let error = bridge.error.as_ref().map(|error| error.message.as_str());
                 match (&bridge.data, error.unwrap_or(&bridge.message)) {
-                    // For a failed command the error is the answer, not its data.
+                    // The text of a failed command is its error, not its data.
                     (Some(data), message) if error.is_none() => {
                         format!("{message}\n{}", data.text()).into()
                     }
