@@ -53,8 +53,8 @@ impl Conversation for ChatRequest {
         })
     }
 
-    /// Returns the text of the last message if it is the user's. An empty one, such as an answer to
-    /// a confirmation, gives `None`; the earlier question is not returned again.
+    /// Returns the text of the last message if it is the user's. Empty text, such as that of an answer to a
+    /// confirmation, gives `None`; the earlier question is not returned again.
     fn prompt(&self) -> Option<Cow<'_, str>> {
         let last = self.messages.last()?;
         if last.speaker() == Role::User && !last.is_session() {

@@ -23,8 +23,8 @@
 //! | call, calls | an error: the front end has no tools |
 //! | cut | as an error |
 //!
-//! A reply has no blocks: it is one text whose frame is known before the first piece, and what the other parts become
-//! is decided at its end; so its [`Session`] is not made of [`Blocks`](crate::protocol::Blocks).
+//! The [`Session`] does not use [`Blocks`](crate::protocol::Blocks): a reply is one text, and the events for the other
+//! parts are chosen at the end of the reply.
 //!
 //! A reply starts with the acknowledgement, immediately, and ends with one done event. Agent
 //! developers reported that VS Code displays an "internal agent error" if a reply takes more than
@@ -115,7 +115,7 @@ impl Protocol for GitHub {
         .with(Capabilities::QUESTIONS);
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
-        // JSON would report a syntax error at offset 0, which says less.
+        // A JSON parser would only report a syntax error at offset 0.
         if body.is_empty() {
             let message = "the request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
@@ -143,8 +143,8 @@ impl Protocol for GitHub {
 
 /// A decoder of events.
 ///
-/// No [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame decides what an event is, and its
-/// data has no type.
+/// The decoder is not a [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame determines the type of
+/// an event, and the data has none.
 #[derive(Debug, Default)]
 pub struct Decoder {
     done: bool,

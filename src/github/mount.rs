@@ -39,7 +39,7 @@ pub struct Mount {
 #[cfg(feature = "verify")]
 type Verifier = super::verify::Verifier<Arc<dyn super::verify::KeySource>>;
 
-/// A conversation with open files has less: it must fit into a model's context.
+/// A conversation with open files is smaller, because it must fit into a model's context.
 const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
 impl Mount {
@@ -87,8 +87,8 @@ impl Mount {
     /// Sets the size in bytes up to which a request body is read, if that is less than the
     /// [limit of the router](crate::Router::body_limit). The default is 8 MiB.
     ///
-    /// A signature covers the whole body, so a body is read before it is known to be GitHub's: this is
-    /// what anybody can have the server read.
+    /// A signature covers the complete body, so the server reads up to this size before it knows that the sender is
+    /// GitHub.
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.body_limit = bytes;
@@ -134,7 +134,7 @@ impl Mount {
             endpoint,
         };
         site.route(Method::POST, &path, gated)?;
-        // Without the gate: the platform's probe is not signed.
+        // The probe of the platform is not verified, because it is not signed.
         site.route(Method::GET, &path, Probe)
     }
 
@@ -142,8 +142,8 @@ impl Mount {
     fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         #[cfg(feature = "verify")]
         if self.verifier.is_some() {
-            // Only that the headers are well-formed: the signature needs the body, which is not read
-            // from a client that cannot have signed it.
+            // Only the form of the headers is checked here: the signature is checked with the body, which is not read
+            // if the headers are invalid.
             super::verify::SignatureHeaders::from_headers(headers).map_err(unverified)?;
         }
         let _ = headers;

@@ -30,10 +30,10 @@ const DONE: &[u8] = b"data: [DONE]\n\n";
 
 /// The state of one reply.
 ///
-/// A reply has at most one `copilot_*` event, unless the agent itself sends more: the strictest
-/// client, the debug command line, rejects a reply with two. So citations and notices are queued
-/// until the ending and written together. Confirmations take precedence over errors, and errors
-/// over references; the parts that lose become Markdown.
+/// A reply has at most one `copilot_*` event, unless the agent itself sends more: the strictest client, the debug
+/// command line, rejects a reply with two. So citations and notices are queued until the ending and written together.
+/// Confirmations take precedence over errors, and errors over references; the parts with lower precedence become
+/// Markdown.
 #[derive(Debug)]
 pub struct Session {
     /// The common part of full chunks; `None` for the short form.
@@ -124,8 +124,8 @@ impl Session {
                 out.extend_from_slice(&head.members);
                 let own = ["id", "object", "created", "model"];
                 for (key, value) in chunk.json().members() {
-                    // The four members of the head are this reply's: the model's own would make two
-                    // ids.
+                    // The four members of the head are this reply's: those of the model's chunk would give the reply
+                    // two ids.
                     if !own.contains(&&*key) {
                         out.push(b',');
                         ValueWriter::new(out, Escape::Json).str(&key);
@@ -141,7 +141,7 @@ impl Session {
 
     /// Writes the queued citations and notices as at most one `copilot_*` event.
     fn flush(&mut self, out: &mut Vec<u8>) {
-        // `gh debug-cli` fails on a second `copilot_*` event, so what is left becomes text.
+        // `gh debug-cli` fails on a second `copilot_*` event, so the remaining parts become text.
         if self.named || (self.notices.is_empty() && self.citations.is_empty()) {
             self.yield_to_text(out);
             return;
@@ -234,7 +234,7 @@ impl protocol::Session for Session {
                 self.ending(&super::Confirmation::of(question)?, out)?;
             }
             Part::Calls(_) => return Err(SendError::Unsupported("calls of tools")),
-            // The reason of an end is the model's business on the platform; users read a notice.
+            // The reason is sent as a notice for the user, not as a finish reason.
             Part::Cut(cut) => self.notices.push(cut.to_notice()),
         }
         Ok(())

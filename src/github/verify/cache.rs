@@ -289,7 +289,7 @@ impl State {
         })
     }
 
-    /// Records the outcome of a fetch, once. One that panicked has no outcome.
+    /// Records the outcome of a fetch, once. A fetch that panicked has no outcome.
     fn record(&mut self, flight: &Arc<Flight<Outcome>>, outcome: Option<Outcome>) {
         let same = |under_way: &mut UnderWay| Arc::ptr_eq(&under_way.flight, flight);
         let Some(under_way) = self.flight.take_if(same) else {
@@ -303,7 +303,7 @@ impl State {
                         *cached = Some(Cached {
                             keys,
                             etag,
-                            // The start and not the end: the response may be that old.
+                            // The start of the fetch counts, not its end, because the response may be that old.
                             confirmed: under_way.begun,
                         });
                     }
