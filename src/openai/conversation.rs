@@ -10,8 +10,8 @@ use crate::protocol::{
     HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
 
-/// The beginnings of the system prompts with which clients ask for chores: opencode 1.18.33, and qwen-code 0.24.4
-/// twice, all recorded.
+/// The beginnings of the system prompts with which clients request titles, memories and summaries: one recorded from
+/// opencode 1.18.33, two from qwen-code 0.24.4.
 const CHORES: &[(&str, Purpose)] = &[
     (
         "You are a title generator. You output ONLY a thread title.",
@@ -27,14 +27,14 @@ const CHORES: &[(&str, Purpose)] = &[
     ),
 ];
 
-/// The text of the message behind a result with which opencode sends the result's images (1.18.33, recorded).
+/// The text of the user message with which opencode sends the images of a preceding result (1.18.33, recorded).
 const MEDIA: &str = "Attached media from tool result:";
 
 impl Conversation for ChatRequest {
-    /// Returns the history. A message with only tool calls becomes its calls; images and files of a
-    /// message are attachments. The prefix that Copilot's command line adds to the user's text, the
-    /// time, is a message of its own with [`Role::Other`]. The images of a result, which opencode sends
-    /// behind it in a user's message, are attachments of the result, and its words for that are left out.
+    /// Returns the history. A message with only tool calls becomes its calls; images and files of a message are
+    /// attachments. The prefix that Copilot's command line adds to the user's text, the time, is a message of its own
+    /// with [`Role::Other`]. The images of a result, which opencode sends in a user message after the result, are
+    /// attachments of the result; the text of that message is omitted.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let before = std::iter::once(None).chain(self.messages.iter().map(Some));
         let messages = before.zip(&self.messages);

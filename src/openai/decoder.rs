@@ -1,7 +1,7 @@
 //! Decoding of frames to events, for clients.
 //!
-//! No [`FrameDecoder`](crate::protocol::FrameDecoder): a chunk has no type, and a stream is complete with
-//! a finish reason and `[DONE]`.
+//! The decoder is not a [`FrameDecoder`](crate::protocol::FrameDecoder): a chunk has no type, and a stream is complete
+//! with a finish reason and `[DONE]`.
 
 use super::Event;
 use crate::protocol::{Decode, EventError, Events, TextMember};
@@ -26,11 +26,10 @@ impl Decode for Decoder {
         match &event {
             Event::Chunk(chunk) => {
                 let mut choices = chunk.choices.iter();
-                // One choice is enough here: which choices there are is known to an accumulator
-                // only.
+                // One finished choice is sufficient here, because only an accumulator knows all choices.
                 self.finished |= choices.any(|choice| choice.finish_reason.is_some());
             }
-            // An error is also an end, and is an event of its own.
+            // An error also ends the stream, and is returned as an event.
             _ => (self.finished, self.done) = (true, true),
         }
         events.push(event);

@@ -24,7 +24,7 @@ pub enum FinishReason {
 }
 
 impl FinishReason {
-    /// Returns the reason of an answer that was cut off; `None` for what the dialect has no reason for.
+    /// Returns the finish reason of a truncated answer; `None` if the dialect has none.
     pub(crate) fn of(cut: Cut) -> Option<Self> {
         match cut {
             Cut::Length => Some(Self::Length),
@@ -33,7 +33,7 @@ impl FinishReason {
         }
     }
 
-    /// Returns the reason why the answer is not complete; `None` if it is.
+    /// Returns the reason why the answer is not complete; `None` if the answer is complete.
     pub(super) fn cut(&self) -> Option<Cut> {
         match self {
             Self::Stop | Self::ToolCalls | Self::FunctionCall => None,

@@ -11,11 +11,10 @@ impl ChatRequest {
     /// Creates a request from a conversation: the messages, the calls and their results,
     /// attachments, documents, the tools that the front end offers, the form of the answer, and its settings.
     ///
-    /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). Conversations
-    /// that models' servers refuse are corrected: a call without a result gets a placeholder
-    /// result, and a result without a call becomes a user message. Documents become a user message
-    /// before the latest one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) says what
-    /// the dialect has no place for.
+    /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). Conversations that models' servers
+    /// refuse are corrected: a call without a result gets a placeholder result, and a result without a call becomes a
+    /// user message. Documents become a user message before the latest one. The guide's chapter on
+    /// [models](crate::guide::models#what-a-dialect-cannot-say) lists what the dialect cannot represent.
     ///
     /// ```
     /// use copilot_wire::Request;
@@ -74,7 +73,7 @@ impl ChatRequest {
     /// Sets the settings that the dialect has.
     fn set(&mut self, options: AnswerOptions<'_>) {
         let text = |text: &str| Json::encode(text).ok();
-        // Without tools a choice among them is refused.
+        // Servers refuse a `tool_choice` without tools.
         if !self.tools.is_empty() {
             self.tool_choice = match &options.tool_choice {
                 ToolChoice::Required => text("required"),
@@ -181,8 +180,8 @@ fn content(text: &str, files: &[Attachment<'_>]) -> Content {
     Content::Parts(parts)
 }
 
-/// Converts a file to a part of a message. A URL of a file other than an image becomes text:
-/// models' servers accept no other.
+/// Converts a file to a part of a message. A URL of a file other than an image becomes text: models' servers accept
+/// only URLs of images.
 fn part(file: &Attachment<'_>) -> Part {
     let media_type = file.media_type.as_deref().unwrap_or_default();
     let is_image = media_type.starts_with("image/");

@@ -17,7 +17,7 @@ pub type Relay = models::Relay<OpenAi>;
 /// The reason why a stream of chunks cannot be relayed.
 pub type RelayError = models::RelayError<ErrorObject>;
 
-/// The members of a delta with reasoning, of which a server sends one.
+/// The members of a delta that can contain reasoning; a server uses only one of them.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 impl Upstream for OpenAi {
@@ -78,7 +78,7 @@ impl Upstream for OpenAi {
     fn passed(event: &Event) -> Option<ChatCompletionChunk> {
         let mut chunk = Self::output(event)?;
         let choices = std::mem::take(&mut chunk.choices).into_iter();
-        // Several choices are for clients that asked for them.
+        // Only clients that requested several choices can receive them.
         chunk.choices = choices
             .map(|mut choice| {
                 choice.delta.tool_calls = List::new();
@@ -90,7 +90,7 @@ impl Upstream for OpenAi {
 
     fn ending(answer: ChatCompletion) -> Ending {
         match answer.calls() {
-            // A function that was called in the deprecated form was passed on.
+            // A call in the deprecated form was relayed.
             [] => Ending::Finish(FinishReason::FunctionCall),
             calls => Ending::Calls(calls.to_vec()),
         }
@@ -102,7 +102,7 @@ impl Upstream for OpenAi {
         };
         let choices = chunk.choices.iter();
         for choice in choices.filter(|choice| choice.index == 0) {
-            // Before the text: a chunk with both is the border between reasoning and answer.
+            // Reasoning is written before text: a chunk with both ends the reasoning and starts the answer.
             let unknown = &choice.delta.unknown;
             let mut names = REASONING.into_iter();
             if let Some(text) = names.find_map(|name| unknown.get(name)?.string()) {
@@ -125,7 +125,7 @@ impl Upstream for OpenAi {
         }
     }
 
-    /// If only the `[DONE]` is missing, the answer is complete.
+    /// An answer is complete even if only the `[DONE]` is missing.
     fn answer(answer: Accumulator) -> Option<ChatCompletion> {
         answer.is_complete().then(|| answer.finish())
     }

@@ -3,7 +3,7 @@
 use ::base64::alphabet;
 use ::base64::engine::{Engine as _, GeneralPurpose, general_purpose};
 
-/// Reads bits behind the last byte, too, which mean nothing.
+/// Accepts nonzero bits after the last byte; they are ignored.
 const READER: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     general_purpose::NO_PAD.with_decode_allow_trailing_bits(true),

@@ -18,9 +18,9 @@
 //! | call, calls | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget; of several the first, the others follow one by one | the same |
 //! | cut | as an error | the same |
 //!
-//! The failure of an agent is a text chunk; there is no event for it. The end of the body ends the
-//! turn; there is no final event. A reply has no blocks: each event stands alone, and text is the same frame from the
-//! first piece on, so its [`Session`] is not made of [`Blocks`](crate::protocol::Blocks).
+//! The failure of an agent is a text chunk; there is no event for it. The end of the body ends the turn; there is no
+//! final event. The [`Session`] does not use [`Blocks`](crate::protocol::Blocks): events are independent, and every
+//! piece of text has the same frame.
 //!
 //! ```
 //! use copilot_wire::openbb::{GetWidgetData, OpenBb, Tier};
@@ -157,7 +157,7 @@ impl Protocol for OpenBb {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        // A paragraph of its own: the reply may have ended in the middle of a word.
+        // The failure starts a new paragraph, because the text may have ended in the middle of a word.
         let failure = format!("\n\n{}", AgentError::LOST);
         event::CHUNK.write(&failure, out);
     }
@@ -166,8 +166,8 @@ impl Protocol for OpenBb {
 /// A decoder of events. It retains nothing between frames; the end of the body is the end of the
 /// turn.
 ///
-/// No [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame decides what an event is, its data
-/// has no type, and no event is the last.
+/// The decoder is not a [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame determines the type of
+/// an event, its data has no type, and no event ends the stream.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Decoder;

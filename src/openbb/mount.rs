@@ -34,12 +34,12 @@ impl Mount for Descriptor {
 
     fn mount(self, agent: Arc<dyn Agent<OpenBb>>, site: &mut Site<'_>) -> Result<(), MountError> {
         site.named_agent(self.route(), &self.name, agent)?;
-        // Requests come from the user's browser, so without these no page could read an answer.
+        // Requests come from the user's browser, which lets only pages of allowed origins read an answer.
         site.origins(ORIGINS.map(HeaderValue::from_static));
         let descriptors = &mut site.shared::<Descriptors>().0;
         descriptors.push(self);
-        // All again with each mount: the Workspace judges the document as a whole, so the names of
-        // any two agents can collide.
+        // Every mount checks all descriptors again: the Workspace validates the complete document, and the names of any
+        // two agents can collide.
         descriptor::check_all(descriptors)?;
         site.document("/agents.json", |call| {
             descriptor::agents_json(&advertised(call))
@@ -56,7 +56,7 @@ fn advertised(call: &Call) -> Vec<Descriptor> {
     let mut descriptors = descriptors.0;
     for descriptor in &mut descriptors {
         for place in descriptor.places() {
-            // Whole URLs were chosen by the operator and stay.
+            // Absolute URLs were set by the operator and are not changed.
             if place.starts_with('/') {
                 *place = call.public_path(place);
             }
@@ -106,7 +106,7 @@ where
             Ok(feedback) => feedback,
             Err(refusal) => return self.refuse(&refusal),
         };
-        // The closure is called inside, so that a panic in it is caught with those of its future.
+        // The closure is called inside the future, so that its panics are caught too.
         let taken = async { (self.0)(feedback).await };
         match call.run::<OpenBb, _>(taken).await {
             // The Workspace accepts any status 2xx.

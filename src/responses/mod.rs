@@ -77,23 +77,23 @@
 //! # Stored responses
 //!
 //! With [conversations](crate::Router::conversations) a response is stored unless the request says `store: false`, and
-//! so are its items: a request may continue it by `previous_response_id`, and have an `item_reference` in the place of
-//! each item that was stored before, of any number of responses. `GET /v1/responses/{id}` returns it, `DELETE` deletes
-//! it, and `GET /v1/responses/{id}/input_items` lists what was new in its request. As at the official service neither
-//! `instructions` nor `tools` carry over to the next request.
-//! A request with `conversation` continues a conversation with an id of its own, and is added to it. The conversations
-//! are made and changed below `/v1/conversations`; the [guide](crate::guide::responses#conversations-by-id) has what
-//! happens to branches.
+//! so are its items: a request may continue it by `previous_response_id`, and replace each stored item by an
+//! `item_reference`, from any number of responses. `GET /v1/responses/{id}` returns it, `DELETE` deletes it, and `GET
+//! /v1/responses/{id}/input_items` lists the new items of its request. As at the official service neither
+//! `instructions` nor `tools` carry over to the next request. A request with `conversation` continues a conversation
+//! with an id of its own, and is added to it. Conversations are created and changed with the routes below
+//! `/v1/conversations`; the [guide](crate::guide::responses#conversations-by-id) describes branches.
 //!
 //! Without a store, and where a response is unknown, has expired or is another user's, a request that continues it is
 //! refused with status 400 and the code `previous_response_not_found`, after which VS Code sends the turn again with
 //! the whole history. On a router with [resumable replies](crate::Router) a response of the `background` is found at
-//! `GET /v1/responses/{id}` while it runs, and for some minutes. Tools that are not functions, and items of unknown kinds, are kept and not acted upon.
+//! `GET /v1/responses/{id}` while it runs, and for some minutes. Tools that are not functions, and items of unknown
+//! kinds, are retained and ignored.
 //!
 //! # Checked with the clients
 //!
-//! `tests/interop/responses/run` lets `openai` 7.57.0 for Node and 3.54.0 for Python, and `ai` 7.0.173
-//! with `@ai-sdk/openai` 4.0.118, read replies of this crate, with the retries that they have by default:
+//! `tests/interop/responses/run` lets `openai` 7.57.0 for Node and 3.54.0 for Python, and `ai` 7.0.173 with
+//! `@ai-sdk/openai` 4.0.118, read replies of this crate, with the retries that they have by default:
 //!
 //! | situation | Node | Python | AI SDK |
 //! |---|---|---|---|

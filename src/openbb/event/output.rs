@@ -162,7 +162,7 @@ impl Output {
             Self::TokenUsage(data) => write_event(USAGE, data, out),
             Self::ConversationSummary(data) => write_event(SUMMARY, data, out),
             Self::Raw(event) => {
-                // Again, although `new` checks: this event may have been read and is relayed.
+                // The name is checked again, because a relayed event was not created with `new`.
                 event.check()?;
                 write_event(event.name(), event.data(), out);
             }

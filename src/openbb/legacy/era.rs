@@ -41,8 +41,8 @@ impl Era {
         if !request.query.is_empty() {
             return Self::E0;
         }
-        // The maximum everywhere: old messages stay in a chat, so an old form proves nothing, while
-        // a new one cannot come from an old front end.
+        // The latest era of all members counts: an old form can be in an old message of the chat, while a new form
+        // cannot come from an old front end.
         let history = request.messages.iter().filter_map(of_message).max();
         let context = request.context.as_ref().and_then(of_context);
         let flags = if request.has_any_of(&FLAGS) {

@@ -13,16 +13,16 @@ use crate::protocol::SendError;
 /// `{data_sources: [{origin, id, input_args}]}` from January 2025; from May 2025 each data source
 /// begins with `widget_uuid`.
 pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Json>, SendError> {
-    // A call that is written in an older form already is the author's choice.
+    // A call that already has an older form was written so by its author and is not changed.
     if arguments.get("data_sources").is_none() {
         return Ok(None);
     }
     let mut sources = data_sources(arguments);
     let count = sources.len();
-    // One odd widget of a dashboard must not cost the data of the others.
+    // One invalid widget of a dashboard must not prevent the data of the others.
     sources.retain(|source| match era >= Era::E5 {
         true => !source.origin.is_empty() && !source.id.is_empty(),
-        // Before January 2025 the id on the dashboard was all there was.
+        // Before January 2025 a call had only the id on the dashboard.
         false => source.widget_uuid.is_some(),
     });
     if sources.is_empty() {

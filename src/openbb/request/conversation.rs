@@ -105,7 +105,7 @@ fn text_message<'a>(
     delegated: Option<&Message>,
 ) -> Option<protocol::Message<'a>> {
     let role = match message.role() {
-        // By address and not by value: an earlier answer can have the same text.
+        // Messages are compared by address, not by value, because an earlier message can have the same text.
         Role::Ai if delegated.is_some_and(|last| std::ptr::eq(last, message)) => {
             protocol::Role::User
         }
@@ -147,8 +147,8 @@ impl Conversation for QueryRequest {
         if let Some(latest) = items.iter().rposition(is_user) {
             let files = self.files().filter_map(File::attachment);
             let files = files.map(HistoryItem::Attachment);
-            // Requests do not say which message a file was attached to; the Workspace sends it with
-            // each. With the latest question it is nearest to where models look for it.
+            // Requests do not say which message a file was attached to; the Workspace sends it with each. It is
+            // attached to the latest question.
             drop(items.splice(latest + 1..latest + 1, files));
         }
         items.into_iter()
@@ -199,7 +199,7 @@ impl Conversation for QueryRequest {
                 let names = names.get_or_insert_with(|| ToolNames::new(self));
                 results.extend(calls.answered(message, names));
             } else {
-                // Not `made`: only the call right before a result is needed here, without ids.
+                // `made` is not used, because only the call right before a result is needed here, without ids.
                 calls.last = message.call();
             }
         }

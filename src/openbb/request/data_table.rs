@@ -1,4 +1,4 @@
-//! The table that a widget's data is in the browser.
+//! The table in the user's browser that contains a widget's data.
 
 use crate::json::{List, Members, Wire};
 
