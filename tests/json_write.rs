@@ -347,6 +347,14 @@ fn object_writer_writes_members_in_order() {
 }
 
 #[test]
+fn a_value_is_made_of_members() {
+    let json = Json::object(|object| {
+        object.str("a", "\u{2028}").bool("b", false);
+    });
+    assert_eq!(json.text(), r#"{"a":"\u2028","b":false}"#);
+}
+
+#[test]
 fn an_unfinished_object_leaves_nothing() {
     let mut out = b"before".to_vec();
     ObjectWriter::new(&mut out, Escape::Json).str("a", "b");
