@@ -11,7 +11,7 @@ use super::store::{ConversationStore as _, RecordError, RecordKey};
 
 /// The memory of the turns that are kept for connections.
 ///
-/// All of them together have 256 MiB, those of one connection 16 MiB; those that were used last are kept.
+/// The limits are 256 MiB for all turns and 16 MiB for each connection; the turns that were used last are kept.
 #[derive(Clone)]
 pub(crate) struct Connections(Arc<MemoryConversationStore>);
 

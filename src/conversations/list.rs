@@ -106,8 +106,8 @@ impl UserConversations {
         Ok(chain)
     }
 
-    /// Adds an entry to a conversation with an id of its own, after those of `entries` that were there and others
-    /// that came since. The first one creates the conversation, whose id must be new. Returns its number.
+    /// Appends an entry to a conversation with an id of its own: after `entries`, and after entries that were added
+    /// since. The first entry creates the conversation, whose id must be new. Returns the number of the entry.
     ///
     /// # Errors
     ///
@@ -133,8 +133,8 @@ impl UserConversations {
         Err(RecordError::Full)
     }
 
-    /// Deletes a conversation with an id of its own. What was recorded of its turns can still be read by their ids,
-    /// until its time to keep is over. Returns `false` if the id is unknown.
+    /// Deletes a conversation with an id of its own. Records of its turns can still be read by the ids of the turns,
+    /// until the records expire. Returns `false` if the id of the conversation is unknown.
     ///
     /// # Errors
     ///

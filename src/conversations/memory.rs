@@ -16,7 +16,7 @@ const OVERHEAD: usize = 512;
 
 /// A [`ConversationStore`] in the memory of this process: for one server, and for tests.
 ///
-/// Records expire by the clock of its environment. They have 1 GiB together by default, and those of one user 64 MiB.
+/// Records expire by the clock of its environment. The default limits are 1 GiB for all records, 64 MiB for each user.
 /// A record that does not fit takes the place of those that expire first: of its user, or of all.
 ///
 /// ```
@@ -236,7 +236,7 @@ impl Default for MemoryConversationStore {
     }
 }
 
-/// Shows how many records there are, never what is in them.
+/// Prints the number of records, without their contents.
 impl fmt::Debug for MemoryConversationStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.lock();

@@ -1,7 +1,7 @@
 //! Conversations that clients continue by an id, with a request that has only what is new.
 //!
-//! Without this module a request has the whole conversation, and one that has an id in its place is refused, in words
-//! after which clients that can do so send everything.
+//! Without this module a request has the whole conversation. A request with an id in place of the conversation is
+//! refused, with an error after which clients that can do so send the whole conversation.
 //! [`Router::conversations`](crate::Router::conversations) gives a router [`Conversations`]: every turn that was
 //! answered is then recorded in a [`ConversationStore`], and a request that continues one gets what was said before,
 //! so that the agent sees the whole conversation in any case.
@@ -166,7 +166,7 @@ pub struct UserConversations {
 
 /// One turn in a store: an object with `parents` and `data`.
 struct Record {
-    /// The ids of the turns before it, the last one first.
+    /// The ids of the turns before this turn, the last one first.
     parents: Vec<String>,
     /// The record that the protocol has made.
     data: Json,
@@ -189,7 +189,7 @@ impl Record {
         })
     }
 
-    /// Returns the id of the entry of a conversation that has the turn, if that is not here.
+    /// Returns the id of the conversation's entry that has the turn, if this record only links to the entry.
     fn entry(&self) -> Option<String> {
         Some(self.data.get("entry")?.string()?.into_owned())
     }
@@ -431,7 +431,7 @@ impl UserConversations {
         }
     }
 
-    /// Returns `true` if what is new in a request is not larger than a whole conversation may be. What is larger is
+    /// Returns `true` if the new part of a request is within the limit of a whole conversation. A larger part is
     /// not recorded.
     #[must_use]
     pub fn takes(&self, new: &Json) -> bool {
@@ -459,7 +459,7 @@ impl fmt::Debug for UserConversations {
     }
 }
 
-/// Shows how many turns there are, neither what is in them nor their ids.
+/// Prints the number of turns, without their contents and ids.
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Chain")

@@ -49,7 +49,7 @@ pub trait ConversationStore: Send + Sync + fmt::Debug {
         keep: Duration,
     ) -> Result<Vec<Option<Bytes>>, RecordError>;
 
-    /// Deletes a record. Returns `false` if there is none.
+    /// Deletes a record. Returns `false` if no record has this key.
     ///
     /// # Errors
     ///
