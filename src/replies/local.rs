@@ -142,7 +142,7 @@ impl Local {
             size <= BATCH
         };
         let count = state.frames.iter().skip(start).take_while(fits).count();
-        // One frame at least: one that is larger than a batch goes alone.
+        // One frame at least: a frame that is larger than a batch is returned alone.
         let end = start + count.max(1);
         let next = state.frames.get(end).map_or(state.next, |it| it.first);
         let bytes = match end - start {

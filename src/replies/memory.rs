@@ -133,7 +133,7 @@ impl MemoryReplyStore {
     }
 }
 
-/// Shows how many logs there are, never what is in them.
+/// Prints the number of logs, without their contents.
 impl fmt::Debug for MemoryReplyStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("MemoryReplyStore")
