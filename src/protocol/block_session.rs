@@ -232,7 +232,7 @@ pub trait Blocks: Sized + Send + 'static {
     /// [`Protocol::refuse`](super::Protocol::refuse), and this is called only if its document cannot be written.
     fn fail(&mut self, failure: &Failure<'_>, to: &mut Writer<'_, Self>);
 
-    /// Writes the last bytes of every stream, also of one that failed. Nothing by default.
+    /// Writes the last bytes of every stream, including streams that failed. Writes nothing by default.
     fn trail(&mut self, to: &mut Writer<'_, Self>) {
         let _ = to;
     }
@@ -339,7 +339,7 @@ impl<B: Blocks> Writer<'_, B> {
         self.text(blocks, markdown);
     }
 
-    /// Opens a block. The one that is open is closed before.
+    /// Opens a block. The block that is open is closed first.
     pub fn open(&mut self, blocks: &mut B, block: Block) {
         self.close(blocks);
         self.state.has_text |= block == Block::Text;

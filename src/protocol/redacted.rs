@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// What `Debug` shows of a text in place of it.
+/// A text of which `Debug` prints only the size or the beginning.
 pub trait Redact {
-    /// Returns its length: people paste secrets into chats.
+    /// Returns the length of the text: people paste secrets into chats.
     fn size(&self) -> impl fmt::Debug;
 
-    /// Returns its beginning: a name may be of any length.
+    /// Returns the beginning of the text: a name may be of any length.
     fn cut(&self) -> impl fmt::Debug;
 }
 

@@ -39,7 +39,7 @@ pub(crate) struct Asked {
     pub(super) tag: u64,
 }
 
-/// The text is one that no other question has.
+/// Writes a text that no other question has.
 #[cfg(feature = "resumable")]
 impl std::fmt::Display for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
