@@ -1,4 +1,4 @@
-//! The start of the last event, which is usually also that of the next one.
+//! The start of the last event: the next event usually starts with the same bytes.
 
 use super::Event;
 
@@ -20,7 +20,7 @@ impl Head {
     /// The start of a line of data.
     pub(super) const DATA: &str = "data: ";
 
-    /// Returns `true` if it has a name.
+    /// Returns `true` if the event has a name.
     pub(super) fn has_name(&self) -> bool {
         self.name_end != 0
     }
@@ -32,7 +32,7 @@ impl Head {
         name.unwrap_or(Event::DEFAULT_NAME)
     }
 
-    /// Returns `true` if it is the head of events with this name; an empty one stands for no name.
+    /// Returns `true` if events with this name start with this head; an empty `name` stands for no name.
     #[inline]
     pub(super) fn is(&self, name: &[u8]) -> bool {
         if name.is_empty() {
