@@ -159,7 +159,7 @@ pub struct Relay<U: Upstream> {
     is_native: bool,
 }
 
-/// What a server sends.
+/// The data that a server sends.
 #[derive(Debug)]
 enum Form {
     /// Nothing so far.
