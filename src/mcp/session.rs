@@ -35,7 +35,7 @@ const LINE: usize = 160;
 /// The progress message of reasoning.
 const THINKING: &str = "Thinking";
 
-/// The text of an answer that has none.
+/// The text that is sent for an answer without text.
 const EMPTY: &str = "There is no answer.";
 
 /// The text of a question that cannot be asked.

@@ -10,7 +10,7 @@ use crate::conversations::{ChainError, Recorder, Recording, UserConversations};
 use crate::json::Json;
 use crate::protocol::FrameEvent as _;
 
-/// What a handle begins with.
+/// The prefix of a handle.
 const PREFIX: &str = "conv_";
 
 /// The digits that stand for the conversation, and those for the turn.
