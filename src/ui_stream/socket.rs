@@ -178,7 +178,7 @@ impl Dialect for Chats {
     }
 }
 
-/// Returns the lane of a chat, which is none of a request.
+/// Returns the lane of a chat, which differs from the lane of every request.
 fn lane(chat: &str) -> String {
     format!("chat {chat}")
 }
