@@ -69,7 +69,7 @@ payloads! {
     TextMessageContent = "TEXT_MESSAGE_CONTENT" [new = "Creates a piece of a text."] {
         /// The id of the message, which has started.
         message_id: String [always, new],
-        /// The piece. Versions before 0.0.50 fail at an empty one.
+        /// The piece. Clients before version 0.0.50 fail at an empty piece.
         delta: String [always, hidden, new],
     }
     /// The end of a text.

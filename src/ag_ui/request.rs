@@ -43,7 +43,7 @@ pub struct RunAgentInput {
     /// Context from the app, such as the open page.
     #[wire(always)]
     pub context: List<Context>,
-    /// Anything that the app passes on; `null` when there is none.
+    /// Any other data that the app passes on; `null` without data.
     pub forwarded_props: Json,
     /// Answers to the interrupts of the run before.
     pub resume: List<ResumeEntry>,
