@@ -1,4 +1,4 @@
-//! A connection for other keys than those of the stores.
+//! A connection for keys that do not belong to the stores.
 
 use std::fmt;
 use std::io;

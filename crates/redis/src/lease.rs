@@ -13,7 +13,7 @@ use crate::notifications::Notifications;
 const LEASE: Duration = Duration::from_secs(8);
 /// The time between two renewals.
 const RENEWAL: Duration = Duration::from_secs(2);
-/// The time until the next attempt after one that failed.
+/// The time between a failed attempt and the next attempt.
 const RETRY: Duration = Duration::from_millis(250);
 
 /// The content of a lease whose process writes no reply any more.
