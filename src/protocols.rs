@@ -113,8 +113,8 @@ impl Router {
         })
     }
 
-    /// Mounts an agent as [`mount_model`](Self::mount_model) does, for requests with this name and every other
-    /// one that no model has, see [`Model::catch_all`](crate::models::Model::catch_all): coding clients ask for
+    /// Mounts an agent as [`mount_model`](Self::mount_model) does, for requests with this name and with every name
+    /// that no model has, see [`Model::catch_all`](crate::models::Model::catch_all): coding clients ask for
     /// models of their own choice for small tasks and for their subagents.
     ///
     /// # Errors
