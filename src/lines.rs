@@ -1,7 +1,7 @@
 //! Lines of JSON, NDJSON: incremental decoder.
 //!
 //! The other framing of streaming chat protocols, beside [server-sent events](crate::sse): every event is one JSON
-//! text without line breaks, followed by LF. It works on bytes, without a clock, sockets or a runtime.
+//! text without line breaks, followed by LF. The decoder works on bytes, without a clock, sockets or a runtime.
 //!
 //! Writing needs no encoder: the writers of [`json`](crate::json) put every value on one line.
 
