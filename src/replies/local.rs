@@ -344,7 +344,7 @@ impl Wake for MutexGuard<'_, State> {
     }
 
     fn take(mut self, from: u64) {
-        // A number beyond the end is that of a caller who waits for the end alone.
+        // A caller that waits only for the end passes a number beyond the end.
         if from <= self.taken || from > self.next {
             return;
         }

@@ -40,15 +40,15 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Exists`], [`StoreError::Full`] or [`StoreError::Unavailable`].
     async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError>;
 
-    /// Appends the events with these numbers, which are one after the other in `events`. None of the two is empty.
+    /// Appends the events with these numbers, which follow each other in `events`. Neither argument is empty.
     ///
-    /// Idempotent: when the log has the first of them already, it has them all, and nothing happens. So
-    /// whoever repeats an append repeats it with the same events.
+    /// Idempotent: when the log already has the first of the events, it has all of them, and nothing happens. So
+    /// a caller repeats an append with the same events.
     ///
     /// Returns the time for which the writer should let new events gather before its next append: zero where an
     /// append costs nothing, little while somebody reads the log on another server, and more while nobody does.
-    /// What gathers is lost if the writer's process is killed. The first append of a log, a full batch of 64 KiB and
-    /// the last events never wait; more than a second counts as one.
+    /// Gathered events are lost if the writer's process is killed. The first append of a log, a full batch of 64 KiB
+    /// and the last events never wait; a time of more than one second counts as one second.
     ///
     /// # Errors
     ///
@@ -68,9 +68,9 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError>;
 
-    /// Reads what was appended, from the piece with event number `from` on: whole pieces of at most 64 KiB together,
-    /// or one. Waits up to one second when there are none yet; the page is then empty. `from` may be beyond the last event: there is nothing to read then, but
-    /// the end is returned.
+    /// Reads appended pieces, from the piece with event number `from` on: whole pieces of at most 64 KiB together,
+    /// or one larger piece. Waits up to one second when there are none yet; the page is then empty. `from` may be
+    /// beyond the last event: the page then has no events, but the end is returned.
     ///
     /// A log whose server has died is sealed with [`ReplyEnd::Lost`] here.
     ///
@@ -213,12 +213,12 @@ impl ReplyState {
 
 /// A part of a log.
 ///
-/// `Debug` shows how long its events are, never what they are.
+/// `Debug` prints the length of the events, never their contents.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// The number of the first event in this page, which may be before the one that was asked for; the latter if
-    /// there are no events.
+    /// The number of the first event in this page, which may be less than the requested number; the requested number
+    /// if there are no events.
     pub first: u64,
     /// The number of the event after the last one in this page; [`first`](Self::first) if there are no events.
     pub next: u64,

@@ -150,7 +150,7 @@ impl UserReplies {
         let here = self.replies.shared.latest(&conversation);
         let local = here.and_then(|id| self.replies.shared.find(&id));
         if local.is_some_and(|local| !local.is_stored()) {
-            // What the store knows is earlier.
+            // The store has only earlier replies.
             return here;
         }
         let Ok(Some(id)) = self.ask(self.store().latest(&conversation)).await else {
@@ -181,7 +181,7 @@ impl UserReplies {
         }
     }
 
-    /// Records that somebody reads a reply, without which it is [abandoned](Replies::abandoned).
+    /// Records that somebody reads a reply: a reply without readers is [abandoned](Replies::abandoned).
     pub fn note_reader(&self, id: &ReplyId) {
         self.replies.shared.note_reader(*id, &self.env);
     }
@@ -236,8 +236,8 @@ impl UserReplies {
         Body::from_frames(tail.behind(first.into()))
     }
 
-    /// Cancels the latest reply of a conversation, if it has one. The one that runs here is cancelled first,
-    /// without the store.
+    /// Cancels the latest reply of a conversation, if it has one. A reply that runs in this process is cancelled
+    /// first, without the store.
     ///
     /// # Errors
     ///
