@@ -237,9 +237,9 @@ pub trait Blocks: Sized + Send + 'static {
         let _ = to;
     }
 
-    /// Writes what shows after a while of silence that the stream is alive. What the
-    /// [framing](Framing::keep_alive) of the protocol has for it by default: a comment, or nothing. Where clients fail
-    /// at comments, an event that changes nothing.
+    /// Writes a keep-alive after a period of silence. By default the keep-alive of the
+    /// [framing](Framing::keep_alive) of the protocol: a comment, or nothing. Where clients fail at comments, write an
+    /// event that changes nothing.
     fn keep_alive(&self, framing: Framing, has_begun: bool, out: &mut Vec<u8>) {
         let _ = has_begun;
         out.extend_from_slice(framing.keep_alive());

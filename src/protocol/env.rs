@@ -32,7 +32,7 @@ pub trait Environment: Send + Sync {
         SystemTime::now()
     }
 
-    /// Fills `bytes` with random ones, good enough for ids. They are not secrets.
+    /// Fills `bytes` with random bytes, good enough for ids but not for secrets.
     fn random(&self, bytes: &mut [u8]) {
         // Every `RandomState` has keys of its own that go back to the system's random source.
         for chunk in bytes.chunks_mut(8) {
@@ -44,7 +44,7 @@ pub trait Environment: Send + Sync {
         }
     }
 
-    /// Returns a stream that yields every `period`, first after one; `None` without a timer.
+    /// Returns a stream that yields every `period`, first after one `period`; `None` without a timer.
     /// A stream that is pending is polled again only when it has woken its task.
     ///
     /// By default, with the feature `tokio`, it is the timer of the runtime, which `#[tokio::main]` has
@@ -54,7 +54,7 @@ pub trait Environment: Send + Sync {
     ///
     /// tokio says that a runtime has no timer by a panic and in no other way. It is caught: standard
     /// error shows it, the thread never asks again, and its streams stay silent. A program that is
-    /// compiled with `panic = "abort"` ends instead. So call `enable_time`, or say that there is none:
+    /// compiled with `panic = "abort"` ends instead. So call `enable_time`, or return `None`:
     ///
     /// ```
     /// use std::time::Duration;
@@ -152,7 +152,7 @@ impl Env {
     /// Adds an observer: it is called once for every turn, when the turn is over. It should return
     /// soon, because it runs where the turn ends. A panic of its own ends nothing else.
     ///
-    /// While there is none, a turn that fails is one line on standard error. With the feature
+    /// Without observers, a turn that fails is one line on standard error. With the feature
     /// `tracing` every turn is an event for `tracing` instead, with observers and without.
     ///
     /// ```

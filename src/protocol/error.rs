@@ -152,7 +152,7 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// The message of a reply of which the rest is not stored, for [`Protocol::lost`](super::Protocol::lost).
+    /// The message of a reply whose remaining events are not stored, for [`Protocol::lost`](super::Protocol::lost).
     pub const LOST: &'static str = "Sorry, the rest of the answer is lost.";
 
     /// The message of a turn that a shutdown ends.

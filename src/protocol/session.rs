@@ -174,8 +174,8 @@ pub trait Session: Send + 'static {
     /// [`SendError`] when the event cannot be sent to this front end.
     fn ending(&mut self, ending: &Self::Ending, out: &mut Vec<u8>) -> Result<(), SendError>;
 
-    /// Writes what shows after a while of silence that the stream is alive. What the
-    /// [framing](Framing::keep_alive) of the protocol has for it by default: a comment, or nothing.
+    /// Writes a keep-alive after a period of silence. By default the keep-alive of the
+    /// [framing](Framing::keep_alive) of the protocol: a comment, or nothing.
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
         out.extend_from_slice(framing.keep_alive());
     }
