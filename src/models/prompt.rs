@@ -228,8 +228,8 @@ pub fn url_of<'a>(file: &'a Attachment<'_>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Returns the settings of a conversation, of which a model's server refuses none: a tool that must be called is one of
-/// those that the front end offers, and not one that a provider runs.
+/// Returns the settings of a conversation that every model's server accepts: a tool that must be called is a tool that
+/// the front end offers, not a tool that a provider runs.
 #[must_use]
 pub fn prompt_options<C: Conversation>(conversation: &C) -> AnswerOptions<'_> {
     let mut options = conversation.answer_options();

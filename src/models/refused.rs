@@ -1,4 +1,4 @@
-//! Responses of models' servers that are no answers.
+//! Error responses of models' servers.
 
 use std::fmt;
 use std::time::Duration;
@@ -14,10 +14,10 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Returns how long to wait before a request is sent to a model's server again; `None` if it must not be.
 ///
-/// It is repeated where the server says that it has not begun to answer, and may later: after the statuses 429, 503 and
-/// 529, unless `x-should-retry` forbids it. The time is that of `retry-after-ms` or `retry-after`, up to a minute, beyond
-/// which the request is not repeated, else half a second, doubled with each attempt up to 8 seconds. `attempt` is the
-/// number of requests that were sent before. The status comes before any output, so nothing is ever said twice.
+/// A request is repeated after the statuses 429, 503 and 529, with which the server has not begun to answer, unless
+/// `x-should-retry` forbids it. The time is taken from `retry-after-ms` or `retry-after`; if it is more than a minute,
+/// the request is not repeated. Without these headers it is half a second, doubled with each attempt up to 8 seconds.
+/// `attempt` is the number of requests that were sent before. The status precedes all output, so no output is repeated.
 ///
 /// ```
 /// use std::time::Duration;

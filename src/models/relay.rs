@@ -116,8 +116,9 @@ pub trait Upstream: Dialect<Event: Sync> {
 
 /// A relay of another server's events, for example a model's, into a reply.
 ///
-/// Pass it the bytes as they arrive, and take one relay for each stream. [`text`](Self::text) relays the text in a reply of any
-/// protocol, and [`pass`](Self::pass) also what only the same dialect can say, such as the signatures of reasoning.
+/// Pass it the bytes as they arrive, and create one relay for each stream. [`text`](Self::text) relays the text in a
+/// reply of any protocol, and [`pass`](Self::pass) also what only the same dialect can say, such as
+/// the signatures of reasoning.
 /// Both end with [`end`](Self::end), which makes the calls. [`forward`](Self::forward) relays all events in a reply of
 /// the same protocol, calls included: the reply's own ids, numbers, time and model replace the upstream ones, unknown
 /// members are retained, and the upstream end is dropped, because the reply has its own. It ends with
@@ -175,8 +176,8 @@ const LONGEST_DOCUMENT: usize = 64 * 1024;
 
 /// The reason why a stream cannot be relayed.
 ///
-/// With `?` it becomes an [`AgentError`](crate::protocol::AgentError) with a sentence for the user, that of the
-/// [`ModelFault`] which is its source.
+/// With `?` it becomes an [`AgentError`](crate::protocol::AgentError) whose message for the user is that of its source,
+/// a [`ModelFault`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RelayError<F> {
@@ -360,8 +361,8 @@ impl<U: Upstream> Relay<U> {
         Ok(false)
     }
 
-    /// Returns `true` if the end of the answer was read. What follows is ignored, so nobody has to wait for it: some
-    /// servers leave the connection open.
+    /// Returns `true` if the end of the answer was read. Later bytes are ignored, so the caller need not wait for them:
+    /// some servers leave the connection open.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
@@ -468,7 +469,7 @@ impl<U: Upstream> Relay<U> {
         }
         let (mut ids, mut are_unique) = (HashSet::new(), true);
         for call in &mut calls {
-            // A result could not be told from that of another call.
+            // Results of calls with equal ids could not be told apart.
             if call.id.as_ref().is_some_and(|id| !ids.insert(id.clone())) {
                 (call.id, are_unique) = (None, false);
             }
