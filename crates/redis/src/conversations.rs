@@ -41,7 +41,7 @@ const ATTEMPTS: usize = 300;
 ///
 /// # Errors
 ///
-/// Every command has 2 seconds. What takes longer, and every other trouble with Redis, is
+/// The time limit of a command is 2 seconds. A command that takes longer, and every other failure of Redis, is
 /// [`RecordError::Unavailable`], which names its kind and never a key, a record or a part of the URL.
 pub struct RedisConversationStore {
     redis: Arc<Redis>,

@@ -81,7 +81,7 @@ impl Notifications {
         Arc::clone(tail)
     }
 
-    /// Returns what becomes `true` once a reply is cancelled.
+    /// Returns a receiver that becomes `true` once a reply is cancelled.
     pub(crate) fn run(&self, id: &ReplyId) -> watch::Receiver<bool> {
         let mut runs = lock(&self.runs);
         runs.entry(*id)
@@ -106,7 +106,7 @@ impl Notifications {
     /// Returns the replies of which a message may have been lost, and what to [record](Self::searched) once it is
     /// known which of them are cancelled.
     ///
-    /// In a cluster one may be lost on its way between two servers at any time.
+    /// In a cluster a message between two servers may be lost at any time.
     pub(crate) fn to_search(&self, is_cluster: bool) -> (Vec<ReplyId>, u64) {
         let turns = self.turns.load(Ordering::Acquire);
         let runs = self.runs();

@@ -34,9 +34,9 @@ const DEAD_AFTER: Duration = Duration::from_secs(3);
 const ATTENDED: Duration = Duration::from_secs(60);
 /// The numbers of entries that are read at a time: few at first, because one may be as large as a page.
 const ENTRIES: [usize; 3] = [2, 8, 128];
-/// The time for which events gather before they are appended: what is lost if this process is killed.
+/// The time for which events gather before they are appended; these are lost if this process is killed.
 const PACE: Duration = Duration::from_millis(333);
-/// The same while somebody reads them on another server.
+/// The time for which events gather while somebody reads the log on another server.
 const FOLLOWED_PACE: Duration = Duration::from_millis(25);
 
 /// A store of replies in Redis.
@@ -48,7 +48,7 @@ const FOLLOWED_PACE: Duration = Duration::from_millis(25);
 ///
 /// # Errors
 ///
-/// Every command has 2 seconds. What takes longer, and every other trouble with Redis, is
+/// The time limit of a command is 2 seconds. A command that takes longer, and every other failure of Redis, is
 /// [`StoreError::Unavailable`], which names its kind and never a key, an event or a part of the URL.
 pub struct RedisReplyStore {
     shared: Arc<Shared>,
@@ -181,7 +181,7 @@ impl ReplyStore for RedisReplyStore {
         let tail = match self.shared.notifications.subscribed(id) {
             Some(tail) => tail,
             None => {
-                // What has ended needs no subscription.
+                // A reply that has ended needs no subscription.
                 let Look { page, .. } = self.shared.look(id, from).await?;
                 if is_news(&page) {
                     return Ok(page);
@@ -322,7 +322,7 @@ impl Shared {
         Ok(true)
     }
 
-    /// Appends to a log of which it is not known what it has.
+    /// Appends to a log whose number of events is not known.
     async fn append_checked(
         &self,
         id: &ReplyId,

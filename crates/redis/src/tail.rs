@@ -24,7 +24,7 @@ const FORGOTTEN: Duration = Duration::from_secs(5);
 pub(crate) struct Tail {
     /// The number of messages about this log.
     changes: watch::Sender<u64>,
-    /// Held by the reader who looks.
+    /// The lock of the reader that looks at Redis.
     pub(crate) turn: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
