@@ -175,8 +175,8 @@ impl Body {
         P: Protocol,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        // Half of it: a tick only finds that there was silence since the one before, so silence is
-        // noticed after one period to two.
+        // Half of it: a tick only finds that there was silence since the previous tick, so silence is
+        // noticed after one to two periods.
         let ticks = record.env().ticks(KEEP_ALIVE / 2);
         let wakeup = Wakeup::new();
         let channel = Channel::<P>::new(session, record, asking, is_stream, wakeup.task());
@@ -494,7 +494,7 @@ impl Live {
         self.run = None;
     }
 
-    /// Takes everything that waits as one frame: without the lock while nothing concerns the channel but
+    /// Takes all unsent bytes as one frame: without the lock if the channel has nothing but
     /// the text of this poll.
     fn poll_frame(&mut self) -> Poll<Option<Bytes>> {
         let news = self.wakeup.channel();
