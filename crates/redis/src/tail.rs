@@ -112,7 +112,7 @@ impl Tail {
         state.push(first, events);
         state.next = first.saturating_add(count);
         state.looked = Some(Instant::now());
-        // A page that was complete before is still complete with these.
+        // If the shared events were complete before, they are complete with these.
         let is_complete = state.complete == Some(changes);
         state.complete = is_complete.then_some(changes + 1);
         self.changed();
