@@ -46,9 +46,6 @@ pub(super) struct State<P: Protocol> {
     pub(super) waiting: Vec<Waker>,
 }
 
-/// The size in bytes from which a text of a document goes to the session at once, without the copy.
-const LONG: usize = 512;
-
 /// An answer that is one document. Nothing of it leaves before its end, so no write would ever wait.
 #[derive(Default)]
 pub(super) struct Document {
@@ -121,12 +118,11 @@ impl<P: Protocol> State<P> {
             return false;
         };
         let size = document.unyielded + text.len();
-        let is_collected = size < HIGH_WATER && text.len() < LONG;
-        if is_collected {
+        if size < HIGH_WATER {
             document.unyielded = size;
             document.text.push_str(text);
         }
-        is_collected
+        size < HIGH_WATER
     }
 
     /// Returns `true` once in a while if nothing else makes the agent wait.
