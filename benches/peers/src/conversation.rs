@@ -2,7 +2,6 @@
 
 use std::hint::black_box;
 
-use bytes::Bytes;
 use copilot_wire::openai::ChatRequest;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::Protocol;
