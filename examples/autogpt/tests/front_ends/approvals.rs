@@ -147,7 +147,7 @@ async fn the_same_request_twice_runs_once() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn stale_and_forged_approvals_run_nothing() {
     for front in FRONTS {
         let bench = bench(4);

@@ -87,7 +87,7 @@ async fn an_old_question_runs_nothing() {
 }
 
 /// The request with the goal came twice, and the user sees the question of the first.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn the_question_of_a_repeated_turn_runs_nothing() {
     for front in TEXT_FRONTS {
         let bench = bench();
