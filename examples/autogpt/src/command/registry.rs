@@ -1,5 +1,7 @@
 use std::sync::Arc;
 
+use copilot_wire::agent::execute_tool;
+
 use super::{Args, Command, CommandError, Outcome, Output, Scope, Spec, Wording};
 use crate::json::Value;
 use crate::list_text::ListText;
@@ -68,7 +70,8 @@ impl Registry {
                 ..Outcome::new(&unknown(name))
             };
         };
-        self.outcome(command.run(&Args::new(args), scope).await)
+        let args = Args::new(args);
+        self.outcome(execute_tool(name, None, command.run(&args, scope)).await)
     }
 
     fn outcome(&self, result: Result<Output, CommandError>) -> Outcome {

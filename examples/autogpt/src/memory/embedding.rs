@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::MemoryError;
+use crate::http;
 use crate::model::Endpoint;
 
 /// A converter of texts into vectors whose dot product measures similarity.
@@ -83,6 +84,9 @@ struct Row {
 /// every language.
 const INPUT_BYTES: usize = 16 * 1024;
 
+/// The size limit of an answer in bytes.
+const ANSWER_BYTES: usize = 8 * 1024 * 1024;
+
 impl OpenAiEmbedder {
     /// Creates an embedder with a model and the length of its vectors.
     #[must_use]
@@ -117,13 +121,15 @@ impl Embedder for OpenAiEmbedder {
             model: &self.model,
             input: [&text],
         };
-        let response: Response = self
-            .endpoint
-            .post("embeddings", &request)
-            .await
-            .map_err(|error| MemoryError::Embedding(error.to_string()))?;
-        let row = response.data.into_iter().next();
+        let failed = |reason: &dyn fmt::Display| MemoryError::Embedding(reason.to_string());
+        let body = serde_json::to_vec(&request).map_err(|error| failed(&error))?;
+        let response = self.endpoint.post("embeddings", body).await;
+        let response = response.map_err(|error| failed(&error))?;
+        let body = http::body(response, ANSWER_BYTES).await;
+        let body = body.map_err(|error| failed(&error))?;
+        let answer: Response = serde_json::from_slice(&body).map_err(|error| failed(&error))?;
+        let row = answer.data.into_iter().next();
         row.map(|row| row.embedding)
-            .ok_or_else(|| MemoryError::Embedding("the answer is empty".to_owned()))
+            .ok_or_else(|| failed(&"the answer is empty"))
     }
 }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use copilot_wire::protocol::{AgentError, ModelFault};
 use serde::{Deserialize, Serialize};
 
 use crate::command::Spec;
@@ -94,34 +95,38 @@ impl ModelReply {
 }
 
 /// An error of a chat model.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+///
+/// Displays the sentence for the user, which has neither addresses nor keys in it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", failure.message())]
 #[non_exhaustive]
-pub enum ModelError {
-    /// The server is overloaded.
-    #[error("the model is busy")]
-    Busy {
-        /// The time after which to retry, if the server names one.
-        wait: Option<Duration>,
-    },
-    /// The server is unreachable, or the connection failed.
-    #[error("the model could not be reached")]
-    Unreachable,
-    /// The server rejected the request with this status.
-    #[error("the model refused the request with status {0}")]
-    Refused(u16),
-    /// The response is not in the format of the API.
-    #[error("the model's answer could not be read")]
-    Unreadable,
+pub struct ModelError {
+    /// The failure.
+    pub failure: AgentError,
+    /// The time after which the server wants to be asked again.
+    pub wait: Option<Duration>,
 }
 
 impl ModelError {
     /// Returns `true` if a retry may succeed.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
-        match self {
-            Self::Busy { .. } | Self::Unreachable => true,
-            Self::Refused(status) => *status >= 500,
-            Self::Unreadable => false,
-        }
+        matches!(
+            self.failure.class(),
+            "busy" | "failed" | "no_answer" | "truncated"
+        )
+    }
+}
+
+impl From<AgentError> for ModelError {
+    fn from(failure: AgentError) -> Self {
+        let wait = None;
+        Self { failure, wait }
+    }
+}
+
+impl From<ModelFault> for ModelError {
+    fn from(fault: ModelFault) -> Self {
+        AgentError::from(fault).into()
     }
 }

@@ -2,17 +2,23 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use copilot_wire::json::{Json, WriteError};
+use copilot_wire::models::{self, Relay, Upstream as _, refused, retry_after};
+use copilot_wire::openai::{
+    self, ChatCompletion, ChatMessage, ChatRequest, Function, OpenAi, Tool,
+};
+use copilot_wire::protocol::{AgentError, ModelFault};
+use reqwest::header::CONTENT_TYPE;
+use reqwest::{Body, Response};
+use serde_json::{Map, json};
 
 use super::{Model, ModelError, ModelReply, ModelRequest};
 use crate::command::{Kind, Spec};
 use crate::http;
 use crate::message::{Message, ToolCall};
 
-/// The size limit of a response, in bytes.
-const ANSWER_BYTES: usize = 8 * 1024 * 1024;
+/// The size limit of an error document, in bytes.
+const ERROR_BYTES: usize = 64 * 1024;
 
 /// The base URL of an OpenAI-compatible server, and its key.
 #[derive(Clone)]
@@ -28,45 +34,45 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// [`ModelError::Unreachable`] if no HTTP client can be made.
+    /// [`ModelError`] if no HTTP client can be made.
     pub fn new(base: &str, key: Option<&str>, timeout: Duration) -> Result<Self, ModelError> {
-        let client = http::client(timeout).map_err(|_| ModelError::Unreachable)?;
         Ok(Self {
-            client,
+            client: http::client(timeout).map_err(no_answer)?,
             base: base.trim_end_matches('/').to_owned(),
             key: key.map(str::to_owned),
         })
     }
 
-    /// Posts JSON and returns the JSON response.
-    pub(crate) async fn post<T: DeserializeOwned>(
+    /// Posts JSON, and returns the response if it is an answer.
+    pub(crate) async fn post(
         &self,
         path: &str,
-        body: &impl Serialize,
-    ) -> Result<T, ModelError> {
-        let request = self.client.post(format!("{}/{path}", self.base)).json(body);
+        body: impl Into<Body>,
+    ) -> Result<Response, ModelError> {
+        let request = self
+            .client
+            .post(format!("{}/{path}", self.base))
+            .header(CONTENT_TYPE, "application/json")
+            .body(body);
         let request = match &self.key {
             Some(key) => request.bearer_auth(key),
             None => request,
         };
-        let sent = request.send().await;
-        let response = sent.map_err(|_| ModelError::Unreachable)?;
+        let response = request.send().await.map_err(no_answer)?;
         let status = response.status();
-        if status.as_u16() == 429 {
-            let wait = response.headers().get("retry-after");
-            // A date is legal too (RFC 9110, section 10.2.3). Servers of models send seconds;
-            // without them the usual delay applies.
-            let wait = wait.and_then(|value| value.to_str().ok()?.parse().ok());
-            let wait = wait.map(Duration::from_secs);
-            return Err(ModelError::Busy { wait });
+        if status.is_success() {
+            return Ok(response);
         }
-        if !status.is_success() {
-            return Err(ModelError::Refused(status.as_u16()));
-        }
-        let body = http::body(response, ANSWER_BYTES).await;
-        let body = body.map_err(|_| ModelError::Unreachable)?;
-        serde_json::from_slice(&body).map_err(|_| ModelError::Unreadable)
+        let wait = retry_after(status, response.headers(), 0);
+        let body = http::body(response, ERROR_BYTES).await.unwrap_or_default();
+        let failure = refused::<OpenAi>(status, &body);
+        Err(ModelError { failure, wait })
     }
+}
+
+/// Converts an error of the HTTP client, whose text may have the URL in it.
+fn no_answer(_: reqwest::Error) -> AgentError {
+    ModelFault::NoAnswer.into()
 }
 
 /// Omits the key, and secrets in the URL.
@@ -95,112 +101,80 @@ impl OpenAiModel {
             name: name.to_owned(),
         }
     }
+
+    fn prompt(&self, request: &ModelRequest) -> Result<ChatRequest, WriteError> {
+        let messages: Vec<_> = request.messages.iter().map(wire_message).collect();
+        let mut prompt = ChatRequest::new(&self.name, messages);
+        if let Some(tokens) = request.max_tokens {
+            prompt = prompt.with("max_tokens", &tokens)?;
+        }
+        if let Some(temperature) = request.temperature {
+            prompt = prompt.with("temperature", &temperature)?;
+        }
+        if request.tools.is_empty() {
+            // The API rejects `parallel_tool_calls` in a request without tools.
+            return Ok(prompt);
+        }
+        // A step has one command.
+        prompt
+            .offer(request.tools.iter().map(wire_tool))
+            .with("parallel_tool_calls", &false)
+    }
 }
 
 #[async_trait]
 impl Model for OpenAiModel {
     async fn chat(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
-        let body = Body {
-            model: &self.name,
-            messages: request.messages.iter().map(wire_message).collect(),
-            max_tokens: request.max_tokens,
-            temperature: request.temperature,
-            // The API rejects the member in a request without tools.
-            parallel_tool_calls: (!request.tools.is_empty()).then_some(false),
-            tools: request.tools.iter().map(wire_tool).collect(),
+        let mut prompt = self.prompt(request).map_err(AgentError::from)?;
+        let body = OpenAi::body(&mut prompt);
+        let mut wait = None;
+        let call = async {
+            let response = self.endpoint.post("chat/completions", body).await;
+            let mut response = response.map_err(|error| {
+                wait = error.wait;
+                error.failure
+            })?;
+            let mut relay = Relay::<OpenAi>::new();
+            // To the end, for the usage behind the text.
+            while let Some(bytes) = response.chunk().await.map_err(no_answer)? {
+                let mut bytes = &*bytes;
+                while relay.next(&mut bytes)?.is_some() {}
+            }
+            Ok(relay.finish()?)
         };
-        let answer: Answer = self.endpoint.post("chat/completions", &body).await?;
-        let tokens = answer.usage.and_then(|usage| usage.total_tokens);
-        let choice = answer.choices.into_iter().next();
-        let message = choice.ok_or(ModelError::Unreadable)?.message;
-        // Some servers ignore `parallel_tool_calls`: further calls are dropped, and the model
-        // proposes them again.
-        let call = message.tool_calls.into_iter().flatten().next();
-        let call = call.map(|call| ToolCall {
-            id: call.id,
-            name: call.function.name,
-            arguments: call.function.arguments,
-        });
-        Ok(ModelReply {
-            text: message.content.unwrap_or_default(),
-            call,
-            tokens,
-        })
+        let answer = models::chat::<OpenAi, _, _>(&mut prompt, call).await;
+        let answer = answer.map_err(|failure| ModelError { failure, wait })?;
+        Ok(reply(&answer))
     }
 }
 
-#[derive(Serialize)]
-struct Body<'a> {
-    model: &'a str,
-    messages: Vec<Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_tokens: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    temperature: Option<f32>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Value>,
-    /// Set to `false`: a step has one command.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parallel_tool_calls: Option<bool>,
-}
-
-#[derive(Deserialize)]
-struct Answer {
-    choices: Vec<Choice>,
-    usage: Option<Usage>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    message: WireMessage,
-}
-
-#[derive(Deserialize)]
-struct WireMessage {
-    content: Option<String>,
-    tool_calls: Option<Vec<WireCall>>,
-}
-
-#[derive(Deserialize)]
-struct WireCall {
-    #[serde(default)]
-    id: String,
-    function: WireFunction,
-}
-
-#[derive(Deserialize)]
-struct WireFunction {
-    name: String,
-    #[serde(default)]
-    arguments: String,
-}
-
-#[derive(Deserialize)]
-struct Usage {
-    total_tokens: Option<u64>,
-}
-
-fn wire_message(message: &Message) -> Value {
-    let mut wire = json!({
-        "role": message.role.as_str(),
-        "content": message.content,
-    });
-    let Some(members) = wire.as_object_mut() else {
-        return wire;
-    };
-    if let Some(call) = &message.call {
-        let function = json!({ "name": call.name, "arguments": call.arguments });
-        let call = json!([{ "id": call.id, "type": "function", "function": function }]);
-        members.insert("tool_calls".to_owned(), call);
+fn reply(answer: &ChatCompletion) -> ModelReply {
+    // Some servers ignore `parallel_tool_calls`: further calls are dropped, and the model proposes them again.
+    let call = answer.calls().first();
+    ModelReply {
+        text: OpenAi::answer_text(answer),
+        call: call.map(|it| ToolCall::new(&it.id, &it.function.name, &it.function.arguments)),
+        tokens: answer.usage.as_ref().map(|usage| usage.total_tokens),
     }
-    if let Some(answers) = &message.answers {
-        members.insert("tool_call_id".to_owned(), json!(answers));
-    }
+}
+
+fn wire_message(message: &Message) -> ChatMessage {
+    let mut wire = ChatMessage::new(message.role.as_str(), &*message.content);
+    wire.tool_call_id.clone_from(&message.answers);
+    wire.tool_calls = message.call.iter().map(wire_call).collect();
+    wire
+}
+
+fn wire_call(call: &ToolCall) -> openai::ToolCall {
+    let mut wire = openai::ToolCall::default();
+    wire.id.clone_from(&call.id);
+    wire.function.name.clone_from(&call.name);
+    wire.function.arguments.clone_from(&call.arguments);
     wire
 }
 
 /// Returns the tool definition of a command.
-pub(crate) fn wire_tool(spec: &Spec) -> Value {
+pub(crate) fn wire_tool(spec: &Spec) -> Tool {
     let properties = spec.parameters.iter().map(|parameter| {
         let kind = match parameter.kind {
             Kind::Text => "string",
@@ -209,18 +183,12 @@ pub(crate) fn wire_tool(spec: &Spec) -> Value {
         let schema = json!({ "type": kind, "description": parameter.hint });
         (parameter.name.to_owned(), schema)
     });
-    let properties: serde_json::Map<String, Value> = properties.collect();
+    let properties: Map<_, _> = properties.collect();
     let required: Vec<&str> = spec.parameters.iter().map(|p| p.name).collect();
-    json!({
-        "type": "function",
-        "function": {
-            "name": spec.name,
-            "description": spec.label,
-            "parameters": {
-                "type": "object",
-                "properties": properties,
-                "required": required,
-            },
-        },
-    })
+    let schema = json!({ "type": "object", "properties": properties, "required": required });
+    // A value of `serde_json` can always be written.
+    let schema = Json::encode(&schema).unwrap_or_default();
+    Function::new(spec.name, spec.label.to_owned())
+        .parameters(schema)
+        .into()
 }

@@ -288,7 +288,7 @@ pub enum Reason {
     #[error("The command {} was started, but its result is lost. It may or may not have worked.", line(.0))]
     Lost(String),
     /// The model failed.
-    #[error("The model did not answer: {}.", line(.0))]
+    #[error("The model did not answer. {}", line(.0))]
     Model(String),
     /// The limit of model calls was reached.
     #[error("The limit of {0} model calls is reached.")]

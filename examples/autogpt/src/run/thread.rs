@@ -199,7 +199,10 @@ impl Thread {
         let rules = &machine.settings.context;
         let prompt = prompt(&self.profile, position.specs, machine.settings.codec);
         let tools = tools(machine, position).iter();
-        let overhead = tools.map(|spec| machine.tokenizer.count(&wire_tool(spec).to_string()));
+        let overhead = tools.map(|spec| {
+            let tool = wire_tool(spec).to_json();
+            machine.tokenizer.count(&String::from_utf8_lossy(&tool))
+        });
         let parts = Parts {
             memories,
             history: &self.history,

@@ -18,7 +18,7 @@ use self::record::Record;
 use crate::command::Registry;
 use crate::env::Env;
 use crate::memory::Memories;
-use crate::model::{Model, ModelError, ModelRequest};
+use crate::model::{Model, ModelRequest};
 use crate::prompt::Profile;
 use crate::run::{Answer, Effect, Input, Machine, Question};
 use crate::store::{Claim, Conversation, RunStore};
@@ -180,13 +180,9 @@ impl AutoGpt {
             match self.model.chat(request).await {
                 Ok(reply) => return Input::Reply(reply),
                 Err(error) if error.is_temporary() && tries < self.retries => {
-                    let asked = match error {
-                        ModelError::Busy { wait } => wait,
-                        _ => None,
-                    };
                     // A longer delay that the server requests is shortened.
                     let most = wait.saturating_mul(10);
-                    tokio::time::sleep(asked.unwrap_or(wait).min(most)).await;
+                    tokio::time::sleep(error.wait.unwrap_or(wait).min(most)).await;
                     wait = wait.saturating_mul(2);
                     tries += 1;
                 }

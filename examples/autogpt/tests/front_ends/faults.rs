@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use autogpt::model::ModelError;
+use copilot_wire::protocol::ModelFault;
 use futures::StreamExt;
 use futures::future::{Either, select};
 
@@ -167,9 +167,9 @@ async fn odd_commands_run_nothing() {
 async fn a_model_that_is_gone_is_told_and_waited_for() {
     for front in FRONTS {
         let bench = Bench::new();
-        bench.fails(ModelError::Unreachable);
+        bench.fails(ModelFault::NoAnswer.into());
         for _ in 0..3 {
-            bench.fails(ModelError::Unreachable);
+            bench.fails(ModelFault::NoAnswer.into());
         }
         let mut chat = Chat::new(&bench, front);
         let said = chat.say("make an effect").await;

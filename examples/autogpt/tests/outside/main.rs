@@ -13,4 +13,5 @@ mod model;
 mod program;
 mod server;
 mod setup;
+mod spans;
 mod web;

@@ -8,7 +8,11 @@ use std::time::Duration;
 
 use server_tests::Program;
 
-const ANSWER: &str = r#"{"choices":[{"message":{"role":"assistant","content":"{\"thoughts\":{\"speak\":\"Tea is green.\"},\"command\":{\"name\":\"task_complete\",\"args\":{\"reason\":\"Done\"}}}"},"finish_reason":"stop"}]}"#;
+const ANSWER: &str = r#"data: {"choices":[{"index":0,"delta":{"role":"assistant","content":"{\"thoughts\":{\"speak\":\"Tea is green.\"},\"command\":{\"name\":\"task_complete\",\"args\":{\"reason\":\"Done\"}}}"},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
 
 /// Answers one request, some time after it has come; returns the address.
 fn slow_model() -> String {

@@ -85,22 +85,26 @@ pub(crate) fn answer(status: &str, kind: &str, body: &str) -> String {
 
 /// Creates the response of a chat model.
 pub(crate) fn chat(text: &str) -> String {
-    let message = serde_json::json!({ "role": "assistant", "content": text });
-    completion(&message)
+    completion(&serde_json::json!({ "role": "assistant", "content": text }))
 }
 
 /// Creates the response of a chat model that calls a tool.
 pub(crate) fn call(name: &str, arguments: &str) -> String {
     let function = serde_json::json!({ "name": name, "arguments": arguments });
-    let call = serde_json::json!({ "id": "call_1", "type": "function", "function": function });
-    let message = serde_json::json!({ "role": "assistant", "content": null, "tool_calls": [call] });
-    completion(&message)
+    let call =
+        serde_json::json!({ "index": 0, "id": "call_1", "type": "function", "function": function });
+    completion(&serde_json::json!({ "role": "assistant", "tool_calls": [call] }))
 }
 
-fn completion(message: &serde_json::Value) -> String {
-    let body = serde_json::json!({
-        "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }],
+fn completion(delta: &serde_json::Value) -> String {
+    let answered = serde_json::json!({
+        "model": "tea-1",
+        "choices": [{ "index": 0, "delta": delta, "finish_reason": "stop" }],
+    });
+    let used = serde_json::json!({
+        "choices": [],
         "usage": { "prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7 },
     });
-    answer("200 OK", "application/json", &body.to_string())
+    let body = format!("data: {answered}\n\ndata: {used}\n\ndata: [DONE]\n\n");
+    answer("200 OK", "text/event-stream", &body)
 }

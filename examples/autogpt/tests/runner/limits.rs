@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autogpt::model::ModelError;
 use autogpt::run::{End, Event, EventKind, Question, Reason};
 use autogpt::runner::TurnEnd;
 use autogpt::settings::Settings;
 use autogpt::store::MemoryStore;
+use copilot_wire::protocol::ModelFault;
 
 use crate::bench::{Bench, asks, reason};
 use crate::scripted::command;
@@ -16,11 +16,11 @@ use crate::scripted::command;
 async fn a_model_that_fails_loses_nothing() {
     let bench = Bench::new(Arc::new(MemoryStore::default()));
     for _ in 0..4 {
-        bench.fail(ModelError::Busy { wait: None });
+        bench.fail(ModelFault::Busy.into());
     }
     let (end, _) = bench.say(1, "goal").await;
     assert!(matches!(reason(&end), Reason::Model(_)));
-    bench.fail(ModelError::Unreachable);
+    bench.fail(ModelFault::NoAnswer.into());
     bench.reply(&command("effect", "{}"));
     let (end, _) = bench.say(2, "y").await;
     assert!(matches!(asks(&end), Question::Command(_)));

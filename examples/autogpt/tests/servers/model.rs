@@ -83,8 +83,9 @@ fn answer(state: &State, mut stream: TcpStream) -> std::io::Result<()> {
         true => json!({ "name": "task_complete", "args": { "reason": goal } }),
     };
     let reply = json!({ "thoughts": { "speak": "So be it." }, "command": command });
-    let message = json!({ "role": "assistant", "content": reply.to_string() });
-    let body = json!({ "choices": [{ "message": message, "finish_reason": "stop" }] }).to_string();
+    let delta = json!({ "role": "assistant", "content": reply.to_string() });
+    let chunk = json!({ "choices": [{ "index": 0, "delta": delta, "finish_reason": "stop" }] });
+    let body = format!("data: {chunk}\n\ndata: [DONE]\n\n");
     let length = body.len();
     let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
     stream.write_all((head + &body).as_bytes())
