@@ -1,4 +1,4 @@
-//! The report as JUnit writes those of tests, in the subset that Jenkins, GitLab and actions of GitHub read.
+//! The report as JUnit writes those of tests, in the subset that CI services read.
 
 use std::fmt::Write;
 
