@@ -203,8 +203,8 @@ impl Body {
         })))
     }
 
-    /// Returns the means to cancel the turn that it sends, from elsewhere. `None` for a body without an agent of its
-    /// own, such as that of a stored reply.
+    /// Returns a handle that cancels the turn of this body from another task. `None` for a body without an agent of
+    /// its own, such as that of a stored reply.
     #[must_use]
     pub fn canceller(&self) -> Option<Canceller> {
         Some(Canceller(Arc::downgrade(self.frames()?)))
@@ -304,7 +304,7 @@ impl Body {
         }
     }
 
-    /// Makes this body a part of the request that it answers, unless it is one.
+    /// Attaches this body to the request that it answers, unless it is attached already.
     pub(crate) fn set_running(&mut self, running: Running) {
         if self.running.is_none() {
             running.attach(self);
@@ -312,7 +312,7 @@ impl Body {
         }
     }
 
-    /// Returns the turn that it sends.
+    /// Returns the turn that this body sends.
     pub(super) fn frames(&self) -> Option<&Arc<dyn Frames>> {
         match &self.kind {
             Kind::Live(live) => Some(&live.frames),
@@ -336,7 +336,7 @@ impl Body {
 
 #[cfg(feature = "resumable")]
 impl Body {
-    /// Creates a body from frames that come from elsewhere.
+    /// Creates a body from a stream of frames, without an agent.
     pub(crate) fn from_frames(
         frames: impl Stream<Item = Result<Bytes, Interrupted>> + Send + 'static,
     ) -> Self {

@@ -38,7 +38,7 @@ pub(super) const HIGH_WATER: usize = 16 * 1024;
 /// a byte is moved by growing.
 const SPARE: usize = 512;
 
-/// The size up to which a frame is copied, and its buffer used again: an allocation less.
+/// The size up to which a frame is copied out of its buffer, so that the buffer is used again: an allocation less.
 const COPIED: usize = 1024;
 
 impl Staging {
@@ -76,7 +76,7 @@ impl Staging {
         };
     }
 
-    /// Borrows the thread's spare buffer if it has none of its own.
+    /// Borrows the thread's spare buffer, if this channel has no buffer of its own.
     pub(super) fn borrow_spare(&mut self) {
         if self.out.capacity() == 0 {
             self.out = SPARE_BUFFER.try_with(Cell::take).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Staging {
 thread_local! {
     static SLOT: RefCell<Option<Box<Staging>>> = const { RefCell::new(None) };
 
-    /// A buffer for the next channel that is polled, so that one that waits needs none.
+    /// A buffer for the next channel that is polled: a channel whose agent waits has none of its own.
     static SPARE_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
@@ -134,11 +134,11 @@ pub(super) fn with<T>(id: usize, work: impl FnOnce(&mut Staging) -> T) -> Option
     SLOT.try_with(work).ok().flatten()
 }
 
-/// Exchanges the buffer in the thread's slot. A body that is polled inside another one puts the outer
-/// one's back when it is done.
+/// Exchanges the buffer in the thread's slot, and returns the one that was there. A body that is polled inside another
+/// body puts the buffer of the outer body back when it is done.
 ///
-/// Where there is no slot to be had, see [`with`], the buffer itself is returned: exchanging it twice
-/// always returns it.
+/// Where the slot cannot be used, see [`with`], the argument itself is returned: exchanging a buffer twice always
+/// returns it.
 #[inline]
 pub(super) fn exchange(mut staging: Option<Box<Staging>>) -> Option<Box<Staging>> {
     let _ = SLOT.try_with(|slot| {

@@ -23,7 +23,7 @@
 ///
 /// # Cancel safety
 ///
-/// That of the run, whose span ends when it is dropped.
+/// Dropping the future drops the run and ends its span. What the run has done by then remains.
 pub fn execute_tool<T, E, F>(
     name: &str,
     call_id: Option<&str>,

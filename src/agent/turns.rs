@@ -22,7 +22,7 @@ pub(crate) struct Turns(Arc<Mutex<State>>);
 pub(crate) enum Busy {
     /// The server shuts down.
     Draining,
-    /// As many turns as there may be are running.
+    /// The limit of turns is reached.
     Full,
 }
 
@@ -35,7 +35,7 @@ struct State {
     last: u64,
     /// No new turns begin.
     draining: bool,
-    /// No turn goes on.
+    /// The running turns are ended.
     stopped: bool,
     /// The tasks that wait for the last request to end.
     waiting: Wakers,
@@ -58,7 +58,7 @@ struct Stop {
 #[derive(Clone)]
 pub(crate) struct Running {
     entry: Arc<Entry>,
-    /// The place among the turns that may run at a time, if it is one of them: held until it is dropped.
+    /// The permit of a turn. `None` for a request that is no turn.
     _permit: Option<Arc<Permit>>,
 }
 
@@ -97,7 +97,7 @@ impl Turns {
         self.lock().admits(limit)
     }
 
-    /// Adds a request, if it is no turn or that turn may begin.
+    /// Adds a request, unless it is a turn that cannot begin.
     pub(crate) fn enter(&self, is_turn: bool, limit: usize) -> Result<Running, Busy> {
         let mut state = self.lock();
         if is_turn {
@@ -176,7 +176,7 @@ impl Stop {
 }
 
 impl Running {
-    /// Adds the turn that `body` sends, if that has one. It ends at once if no turn goes on.
+    /// Adds the turn that `body` sends, if the body has one. The turn ends at once if all turns were ended.
     pub(crate) fn attach(&self, body: &Body) {
         let Some(frames) = body.frames() else {
             return;
@@ -190,7 +190,7 @@ impl Running {
         }
     }
 
-    /// Gives the place among the turns back, as far as this clone has it: what is left to do is no turn.
+    /// Releases this clone's permit: what is left to do for the request is no turn.
     #[cfg(feature = "resumable")]
     pub(crate) fn end_turn(&mut self) {
         self._permit = None;
@@ -217,7 +217,7 @@ impl Running {
         Poll::Pending
     }
 
-    /// Waits until no turn goes on. Only the task that polled last is woken.
+    /// Waits until the running turns are to end. Only the task that polled last is woken.
     #[cfg(feature = "resumable")]
     pub(crate) fn poll_stopped(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.entry.turns.lock();

@@ -10,8 +10,8 @@ use crate::sync::{Mutex, MutexGuard};
 
 /// The task that reads a body, and what it was woken for.
 ///
-/// A reader polls a body again after every frame. Neither the agent nor the timer need be polled then
-/// unless it was woken: each has left its waker with what it waits for, and that waker stays the same.
+/// A reader polls a body again after every frame. The agent and the timer are polled then only if they were woken: each
+/// has left its waker with what it waits for, and that waker stays the same.
 pub(super) struct Task {
     agent: AtomicBool,
     timer: AtomicBool,
@@ -25,7 +25,7 @@ pub(super) struct Task {
 /// must be polled.
 pub(super) struct Wakeup {
     task: Arc<Task>,
-    /// The waker that the reader has.
+    /// The waker with which the reader was polled last.
     known: Option<Waker>,
     agent: Waker,
     timer: Option<Waker>,
@@ -71,7 +71,7 @@ impl Wakeup {
         }
     }
 
-    /// Forgets the task, so that whoever has a waker of the body keeps nothing of it.
+    /// Drops the waker of the task, so that a waker of the body that lives longer does not keep the task alive.
     pub(super) fn forget_reader(&self) {
         let before = self.task.lock().take();
         drop(before);
@@ -100,7 +100,7 @@ impl Wakeup {
         take(&self.task.channel)
     }
 
-    /// Has the timer polled again, although it does not wait.
+    /// Marks the timer as woken, so that the next poll of the body polls the timer too.
     pub(super) fn poll_timer_again(&self) {
         self.task.timer.store(true, Ordering::Release);
     }

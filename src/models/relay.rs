@@ -79,7 +79,7 @@ pub trait Upstream: Dialect<Event: Sync> {
     /// Converts an event to output of a reply. `None`: the reply writes its own.
     fn output(event: &Self::Event) -> Option<Self::Output>;
 
-    /// Converts an event to output of a reply, without calls, which [`ending`](Self::ending) has.
+    /// Converts an event to output of a reply, except calls of tools: [`ending`](Self::ending) returns those.
     fn passed(event: &Self::Event) -> Option<Self::Output>;
 
     /// Returns the end of an answer with calls.
@@ -152,7 +152,7 @@ pub trait Upstream: Dialect<Event: Sync> {
 pub struct Relay<U: Upstream> {
     decoder: EventDecoder<U>,
     answer: U::Accumulator,
-    /// The tokens that the reply has been told of.
+    /// The token usage that was reported to the reply.
     reported: Usage,
     is_over: bool,
     form: Form,

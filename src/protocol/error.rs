@@ -59,7 +59,8 @@ pub struct ContextTooLong;
 
 /// The ways in which a model's server fails, each with a sentence for the user.
 ///
-/// An error whose source is one has this message as an [`AgentError`]; that of a [`Relay`](crate::models::Relay) has.
+/// An [`AgentError`] whose source is a `ModelFault` has this sentence as its message. The errors of a
+/// [`Relay`](crate::models::Relay) have such a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelFault {

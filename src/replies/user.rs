@@ -15,7 +15,7 @@ use super::{REGISTRATION, Replies};
 use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{Env, Protocol, Refusal, Resumption};
 
-/// The replies of one user below one path. The ids of other users' replies lead nowhere.
+/// The replies of one user below one path. The id of another user's reply is unknown here.
 ///
 /// An endpoint gets it from [`Call::replies`](crate::router::Call::replies):
 ///
@@ -89,7 +89,7 @@ impl UserReplies {
         self.replies.shared.ask(&self.env, call).await
     }
 
-    /// Runs an agent, or joins the reply to an equal request, of which `digest` is the digest.
+    /// Runs an agent, or joins the reply to an equal request: one with the same `digest`.
     pub(crate) async fn answer<P: Protocol>(
         &self,
         agent: Arc<dyn Agent<P>>,
@@ -101,7 +101,7 @@ impl UserReplies {
             Resumption::Possible | Resumption::Required => {
                 let conversation = request.conversation_id();
                 if conversation.is_none() && P::resumption(&request) == Resumption::Possible {
-                    // Its client has nothing to ask for the reply by.
+                    // The client has no id with which to ask for the reply again.
                     replies.limits.reconnect = None;
                 }
                 conversation.map(|id| self.conversation(&id))
@@ -273,7 +273,7 @@ impl UserReplies {
     }
 }
 
-/// Without the name of the user.
+/// Omits the name of the user.
 impl fmt::Debug for UserReplies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UserReplies")

@@ -11,8 +11,8 @@ use crate::agent::{Busy, Running};
 use crate::protocol::Refusal;
 
 impl Inner {
-    /// Checks a request and reads its body. `seen` gets the extensions of the request, as far as guards have added
-    /// to them, for the report of a refusal.
+    /// Checks a request and reads its body. The extensions that guards have added so far are copied to `seen`, for the
+    /// report of a refusal.
     pub(super) async fn admit<B, D, E>(
         &self,
         route: &Route,
@@ -55,7 +55,7 @@ impl Inner {
         self.max_turns.unwrap_or(usize::MAX)
     }
 
-    /// Adds a request, if it is no turn or that turn may begin.
+    /// Adds a request, unless it is a turn that cannot begin.
     pub(super) fn enter(&self, is_turn: bool) -> Result<Running, Refusal> {
         self.turns.enter(is_turn, self.turn_limit()).map_err(busy)
     }
@@ -68,7 +68,7 @@ impl Inner {
     }
 }
 
-/// Returns the refusal of a turn that cannot begin. It has not begun, so it may be repeated, at another server too.
+/// Returns the refusal of a turn that cannot begin. The client may send the request again, also to another server.
 pub(super) fn busy(reason: Busy) -> Refusal {
     let message = match reason {
         Busy::Draining => "the server is shutting down",

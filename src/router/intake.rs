@@ -156,7 +156,8 @@ impl Budget {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// Takes `more` bytes for a body of `size` bytes, which may be as large as what is left, and no larger.
+    /// Takes `more` bytes of the budget for a body of `size` bytes. A body may be as large as the remaining budget, and no
+    /// larger.
     fn take(&self, more: usize, size: usize) -> Result<(), Refusal> {
         let take = |left: usize| left.checked_sub(more).filter(|left| *left >= size);
         // Relaxed: only the number is shared, and no other memory is published with it.
@@ -252,7 +253,7 @@ pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
 /// Returns `true` if the content type is `application/json` or another type with the suffix `+json`.
 fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE);
-    // As nearly every client says it.
+    // What nearly every client sends.
     if content_type.is_some_and(|value| value == "application/json") {
         return true;
     }

@@ -338,15 +338,15 @@ impl Router {
     /// From the call on no turn begins: a request that would begin one is refused with status 503 and
     /// `retry-after`, also if its body is still arriving, as soon as that is complete. An upload that stalls gets no
     /// response: the server closes its connection. Documents, resumed replies and stops are still answered.
-    /// Running turns go on, with or without a client, until `patience`, such as a sleep, is ready. Then each of the
-    /// rest ends as its protocol fails, with [`Outcome::ShutDown`], and its agent is dropped. Clients are told not to
-    /// retry it.
+    /// Running turns go on, with or without a client, until `patience`, such as a sleep, is ready. Then each turn that
+    /// still runs ends with the failure of its protocol and [`Outcome::ShutDown`], and its agent is dropped. Clients are
+    /// told not to retry it.
     ///
     /// Returns when the server has taken the last byte of every response and dropped its body, and the ends of
     /// resumable replies are stored: at once if nothing runs, and at most 5 seconds after
     /// `patience` otherwise, so that a client that does not read holds up nothing. Without a
-    /// [timer](crate::protocol::Environment::ticks) it returns when all turns are ended. What is left is for the
-    /// server to close.
+    /// [timer](crate::protocol::Environment::ticks) it returns when all turns are ended. The server then closes the
+    /// connections that are left.
     ///
     /// ```
     /// # use copilot_wire::Router;
@@ -357,7 +357,7 @@ impl Router {
     ///
     /// # Cancel safety
     ///
-    /// New turns stay refused. The call may be repeated, and made several times at once.
+    /// New turns are refused even if this future is dropped. The call may be repeated, also concurrently.
     pub async fn drain(&self, patience: impl Future<Output = ()>) {
         let limit = || self.inner.env.ticks(UNREAD);
         self.inner.turns.drain(patience, limit).await;

@@ -45,7 +45,7 @@ where
     rule("times have no limit", pair.times(), limit()).await
 }
 
-/// Checks that a store limits what one user has, and that others lose nothing by it.
+/// Checks that a store limits the bytes of one user, and that other users lose nothing when the limit is reached.
 ///
 /// `bytes` is the limit of one user, of at least 100,000. The store needs space for twice as much.
 ///

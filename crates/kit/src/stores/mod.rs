@@ -41,7 +41,7 @@ async fn before<T>(work: impl Future<Output = T>, limit: impl Future<Output = ()
     .await
 }
 
-/// Runs all futures at a time.
+/// Runs all futures concurrently.
 async fn all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
     enum Slot<F, T> {
         Runs(F),

@@ -58,8 +58,8 @@ where
 
 /// Checks that a store ends the logs of a server that has died, for stores that several servers share.
 ///
-/// `kill` makes the server with the store `dead` one that has died for the others, without its knowledge: it
-/// deletes its lease, for example. `reader` is the store of another server, and `sleep` waits, by the clock of
+/// `kill` makes the server with the store `dead` appear dead to the other servers, without telling it: by deleting
+/// its lease, for example. `reader` is the store of another server, and `sleep` waits, by the clock of
 /// the store. The log must have its end within 30 seconds.
 ///
 /// # Errors
@@ -278,14 +278,14 @@ impl Pair<'_> {
         Ok(())
     }
 
-    /// Numbers come from clients, so they are anywhere.
+    /// Numbers come from clients, so any number is possible.
     async fn positions(&self) -> Result<(), BoxError> {
         let id = self.log(9).await?;
         let exact = 1 << 53;
         let most = [i64::MAX as u64, u64::MAX - 1, u64::MAX];
         let far = [10, exact, exact + 1].into_iter().chain(most);
         let read = |from| async move { (from, self.other.read(&id, from).await) };
-        // At a time, because each one waits.
+        // Concurrently, because each call waits.
         for (from, page) in all(far.clone().map(read)).await {
             let empty = Page::new(from..from, Bytes::new(), None);
             same("a page beyond a log that goes on", &page?, &empty)?;
