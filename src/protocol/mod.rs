@@ -20,6 +20,7 @@
 
 mod answer_options;
 mod block_session;
+mod blocks;
 mod capabilities;
 pub(crate) mod consent;
 pub(crate) mod content;
@@ -50,7 +51,8 @@ mod variants;
 
 pub use crate::sse::TooLarge;
 pub use answer_options::{AnswerOptions, ToolChoice};
-pub use block_session::{AnswerDocument, Block, BlockSession, Blocks, Writer};
+pub use block_session::{BlockSession, Writer};
+pub use blocks::{AnswerDocument, Block, Blocks};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};

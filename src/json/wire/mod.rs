@@ -1,18 +1,18 @@
 //! Values of JSON that are declared: a struct or an enum, of which each member is named once.
 
-use std::borrow::Cow;
+mod values;
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::error::{JsonError, WriteError};
-use super::escape::Escape;
-use super::kind::Kind;
-use super::members::Members;
-use super::object_writer::{ObjectWriter, ValueWriter};
-use super::reader::Reader;
-use super::serializer::write;
-use super::value::Json;
+use crate::json::error::{JsonError, WriteError};
+use crate::json::escape::Escape;
+use crate::json::kind::Kind;
+use crate::json::members::Members;
+use crate::json::object_writer::{ObjectWriter, ValueWriter};
+use crate::json::reader::Reader;
+use crate::json::serializer::write;
+use crate::json::value::Json;
 
 /// A value of JSON: the value of a member, or a whole message.
 ///
@@ -374,178 +374,6 @@ macro_rules! __json_api {
             }
         }
     };
-}
-
-impl Wire for String {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        Ok(reader.string()?.map(Cow::into_owned))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        to.str(self);
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl Wire for bool {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        reader.bool()
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        to.bool(*self);
-    }
-
-    fn is_absent(&self) -> bool {
-        !self
-    }
-}
-
-impl Wire for u64 {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        reader.u64()
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        to.u64(*self);
-    }
-}
-
-impl Wire for f64 {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        reader.f64()
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        // A number that is not finite becomes `null`; there are no other errors.
-        let _ = to.value(self);
-    }
-}
-
-impl Wire for Json {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        reader.value().map(Some)
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        to.raw(self);
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_null()
-    }
-}
-
-impl Wire for Members {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if !reader.is(Kind::Object) {
-            return Ok(None);
-        }
-        let mut members = Self::new();
-        reader.object_keeping(&mut members, |_, _| Ok(()))?;
-        Ok(Some(members))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        object(to, |object| {
-            object.members(self);
-        });
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_empty()
-    }
-}
-
-impl<T: Wire> Wire for Option<T> {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        Ok(T::read_from(reader)?.map(Some))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        // A value that is not written becomes `null`.
-        if let Some(value) = self {
-            value.write_to(to);
-        }
-    }
-
-    fn is_absent(&self) -> bool {
-        self.is_none()
-    }
-
-    fn drop_odd(&mut self) {
-        if let Some(value) = self {
-            value.drop_odd();
-        }
-    }
-}
-
-impl<T: Wire> Wire for Box<T> {
-    const NAMES: &'static [&'static str] = T::NAMES;
-    const REQUIRED: &'static [&'static str] = T::REQUIRED;
-    const TAG: &'static str = T::TAG;
-
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        Ok(T::read_from(reader)?.map(Self::new))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        T::write_to(self, to);
-    }
-
-    fn is_absent(&self) -> bool {
-        T::is_absent(self)
-    }
-
-    fn unknown(&mut self) -> Option<&mut Members> {
-        T::unknown(self)
-    }
-
-    fn drop_odd(&mut self) {
-        T::drop_odd(self);
-    }
-}
-
-/// A position in a list; `null` is the first. Any other value is an error, because a wrong position
-/// would mix two entries.
-impl Wire for u32 {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        let index = reader.u64()?.and_then(|index| Self::try_from(index).ok());
-        index.map(Some).ok_or_else(|| reader.expected("an index"))
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        to.u64(u64::from(*self));
-    }
-}
-
-impl Wire for Vec<u8> {
-    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if !reader.is(Kind::Array) {
-            return Ok(None);
-        }
-        let mut bytes = Some(Self::new());
-        reader.array(|reader, _| {
-            match reader.u64()?.and_then(|byte| u8::try_from(byte).ok()) {
-                Some(byte) => bytes.iter_mut().for_each(|bytes| bytes.push(byte)),
-                // The rest is still read, so that the array is validated as a whole.
-                None => bytes = None,
-            }
-            Ok(())
-        })?;
-        Ok(bytes)
-    }
-
-    fn write_to(&self, to: ValueWriter<'_>) {
-        // Serializing numbers cannot fail.
-        let _ = to.array(self, |byte, to| {
-            to.u64(u64::from(*byte));
-            Ok(())
-        });
-    }
 }
 
 /// A declaration that `#[derive(Wire)]` accepts; each of the following has one fault:
