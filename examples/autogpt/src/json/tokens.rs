@@ -1,62 +1,4 @@
-use super::Value;
-
-/// A position in a text, with the tokens that both parsers share.
-pub(super) struct Cursor<'a> {
-    pub(super) text: &'a str,
-    /// The position in bytes, always on a character boundary.
-    pub(super) at: usize,
-}
-
-impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
-    }
-
-    pub(super) fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    /// Consumes `byte` if it is next, and returns `true` then.
-    pub(super) fn eat(&mut self, byte: u8) -> bool {
-        let is_next = self.peek() == Some(byte);
-        self.at += usize::from(is_next);
-        is_next
-    }
-
-    pub(super) fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
-    }
-
-    pub(super) fn at_end(&self) -> bool {
-        self.at >= self.text.len()
-    }
-
-    /// Consumes this many bytes and returns them.
-    pub(super) fn take(&mut self, length: usize) -> &'a str {
-        let taken = self.rest().get(..length).unwrap_or_default();
-        self.at += taken.len();
-        taken
-    }
-
-    /// Parses `true`, `false` or `null`.
-    pub(super) fn literal(&mut self) -> Option<Value> {
-        let literals = [
-            ("true", Value::Bool(true)),
-            ("false", Value::Bool(false)),
-            ("null", Value::Null),
-        ];
-        let mut literals = literals.into_iter();
-        let (word, value) = literals.find(|(word, _)| self.rest().starts_with(word))?;
-        self.at += word.len();
-        Some(value)
-    }
-
-    /// Parses a number. Its text is not changed.
-    pub(super) fn number(&mut self) -> Option<Value> {
-        let length = number_length(self.rest())?;
-        Some(Value::Number(self.take(length).to_owned()))
-    }
-}
+//! Escapes and numbers.
 
 /// An escape sequence in a string.
 pub(super) enum Escape {
@@ -119,7 +61,7 @@ fn four_digits(rest: Option<&str>) -> Option<u32> {
 }
 
 /// Returns the length of the JSON number at the start of a text.
-fn number_length(rest: &str) -> Option<usize> {
+pub(super) fn number_length(rest: &str) -> Option<usize> {
     let bytes = rest.as_bytes();
     let digits = |from: usize| {
         let tail = bytes.get(from..).unwrap_or_default();
