@@ -7,7 +7,7 @@ mod terminal;
 use std::error::Error;
 use std::process::ExitCode;
 
-use autogpt::prompt::Profile;
+use autogpt::agent_loop::prompt::Profile;
 use autogpt::setup::Setup;
 
 const NAME: &str = "AutoGPT";

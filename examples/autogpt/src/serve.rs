@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
 
+use autogpt::agent_loop::runner::AutoGpt;
 use autogpt::front_end::{FrontEnd, routes};
-use autogpt::runner::AutoGpt;
 use copilot_wire::conversations::Conversations;
 use copilot_wire::replies::Replies;
 use tokio::net::TcpListener;

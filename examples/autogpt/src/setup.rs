@@ -10,25 +10,25 @@ use copilot_wire::replies::{MemoryReplyStore, Replies, StoreError as ReplyStoreE
 #[cfg(feature = "redis")]
 use copilot_wire_redis::RedisReplyStore;
 
-use crate::command::{
+use crate::agent_loop::model::{DemoModel, Endpoint, Model, ModelError, OpenAiModel};
+use crate::agent_loop::prompt::{Codec, Profile};
+use crate::agent_loop::run::Machine;
+use crate::agent_loop::runner::AutoGpt;
+use crate::agent_loop::settings::Settings;
+use crate::agent_loop::tokens::{Cl100k, MessageCost};
+use crate::commands::web::{GoogleSearch, GuardedFetch, Search, SearxngSearch, WebError};
+use crate::commands::workspace::Workspace;
+use crate::commands::{
     BrowseWebsite, DoNothing, ExecutePython, MemoryAdd, Registry, WebSearch, file_commands,
 };
 use crate::env::SystemEnv;
 use crate::http;
 #[cfg(feature = "redis")]
 use crate::memory::RedisMemories;
-use crate::memory::{ByteCounts, Embedder, LocalMemories, Memories, OpenAiEmbedder};
-use crate::model::{DemoModel, Endpoint, Model, ModelError, OpenAiModel};
-use crate::prompt::{Codec, Profile};
-use crate::run::Machine;
-use crate::runner::AutoGpt;
-use crate::settings::Settings;
 #[cfg(feature = "redis")]
-use crate::store::RedisRunStore;
-use crate::store::{DiskStore, MemoryStore, RunStore};
-use crate::tokens::{Cl100k, MessageCost};
-use crate::web::{GoogleSearch, GuardedFetch, Search, SearxngSearch, WebError};
-use crate::workspace::Workspace;
+use crate::memory::store::RedisRunStore;
+use crate::memory::store::{DiskStore, MemoryStore, RunStore};
+use crate::memory::{ByteCounts, Embedder, LocalMemories, Memories, OpenAiEmbedder};
 
 const OPENAI: &str = "https://api.openai.com/v1";
 
@@ -352,7 +352,7 @@ impl Setup {
 
     #[cfg(feature = "redis")]
     fn redis_stores(&self, url: &str, embedder: Arc<dyn Embedder>) -> Result<Stores, SetupError> {
-        let redis = crate::redis_server::connect(url).map_err(SetupError::RedisUrl)?;
+        let redis = crate::memory::redis_server::connect(url).map_err(SetupError::RedisUrl)?;
         let store = RedisRunStore::new(redis.clone()).with_lease(self.lease);
         Ok((
             Arc::new(store),

@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use async_trait::async_trait;
+use autogpt::agent_loop::reply::Thoughts;
+use autogpt::agent_loop::run::{Answer, End, Event, EventKind};
+use autogpt::agent_loop::runner::{AutoGpt, Closed, EventSink, Turn, TurnEnd};
 use autogpt::env::{Env, SystemEnv};
 use autogpt::escape;
-use autogpt::reply::Thoughts;
-use autogpt::run::{Answer, End, Event, EventKind};
-use autogpt::runner::{AutoGpt, Closed, EventSink, Turn, TurnEnd};
-use autogpt::store::Conversation;
+use autogpt::memory::store::Conversation;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 
 /// The number of characters of a result that are printed.
@@ -139,7 +139,7 @@ fn shortened(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use autogpt::prompt::Profile;
+    use autogpt::agent_loop::prompt::Profile;
     use autogpt::setup::{Setup, State};
 
     use super::*;

@@ -9,12 +9,14 @@
 
 use std::sync::Arc;
 
-use autogpt::command::{Outcome, Policy, Spec, Wording};
-use autogpt::model::ModelReply;
-use autogpt::prompt::Profile;
-use autogpt::run::{Answer, Effect, Event, EventKind, Input, Machine, Question, Reason, Run};
-use autogpt::settings::Settings;
-use autogpt::tokens::Tokenizer;
+use autogpt::agent_loop::model::ModelReply;
+use autogpt::agent_loop::prompt::Profile;
+use autogpt::agent_loop::run::{
+    Answer, Effect, Event, EventKind, Input, Machine, Question, Reason, Run,
+};
+use autogpt::agent_loop::settings::Settings;
+use autogpt::agent_loop::tokens::Tokenizer;
+use autogpt::commands::{Outcome, Policy, Spec, Wording};
 
 #[derive(Debug)]
 struct Quick;

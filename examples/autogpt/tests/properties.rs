@@ -4,18 +4,18 @@
 
 use std::sync::Arc;
 
-use autogpt::command::{Outcome, Wording};
-use autogpt::context::{Context, ContextRules, Parts};
-use autogpt::decision::{AnswerRules, Decision};
+use autogpt::agent_loop::context::{Context, ContextRules, Parts};
+use autogpt::agent_loop::decision::{AnswerRules, Decision};
+use autogpt::agent_loop::message::{Message, Role, ToolCall};
+use autogpt::agent_loop::model::ModelReply;
+use autogpt::agent_loop::prompt::{Codec, Profile};
+use autogpt::agent_loop::reply::{Reading, ReplyRules, finish, read, read_tool_call};
+use autogpt::agent_loop::run::{Answer, Effect, Input, Machine};
+use autogpt::agent_loop::settings::{Asking, Settings};
+use autogpt::agent_loop::tokens::{Cl100k, Tokenizer};
+use autogpt::commands::{Outcome, Wording};
+use autogpt::json::ListText;
 use autogpt::json::{Object, Value, find_object, parse};
-use autogpt::list_text::ListText;
-use autogpt::message::{Message, Role, ToolCall};
-use autogpt::model::ModelReply;
-use autogpt::prompt::{Codec, Profile};
-use autogpt::reply::{Reading, ReplyRules, finish, read, read_tool_call};
-use autogpt::run::{Answer, Effect, Input, Machine};
-use autogpt::settings::{Asking, Settings};
-use autogpt::tokens::{Cl100k, Tokenizer};
 use proptest::prelude::*;
 
 /// Exact counts take too long for thousands of cases.

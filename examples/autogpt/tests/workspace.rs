@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use autogpt::workspace::{PathError, Workspace};
+use autogpt::commands::workspace::{PathError, Workspace};
 use proptest::prelude::*;
 
 struct Bench {

@@ -1,10 +1,10 @@
 //! The messages of a model request: prompt, time, memories, as much history as fits, and the user
 //! input.
 
+use crate::agent_loop::message::{Message, Role};
+use crate::agent_loop::tokens::{MessageCost, Tokenizer};
+use crate::json::ListText;
 use crate::json::Value;
-use crate::list_text::ListText;
-use crate::message::{Message, Role};
-use crate::tokens::{MessageCost, Tokenizer};
 
 /// The limits and choices for building a [`Context`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

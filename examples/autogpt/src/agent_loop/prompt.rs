@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::Spec;
+use crate::commands::Spec;
 
 /// The identity and goals of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

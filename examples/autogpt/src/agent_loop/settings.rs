@@ -1,10 +1,10 @@
 //! The settings of a run: the defaults, and those of the original program.
 
-use crate::context::ContextRules;
-use crate::decision::AnswerRules;
-use crate::message::Role;
-use crate::prompt::Codec;
-use crate::reply::ReplyRules;
+use crate::agent_loop::context::ContextRules;
+use crate::agent_loop::decision::AnswerRules;
+use crate::agent_loop::message::Role;
+use crate::agent_loop::prompt::Codec;
+use crate::agent_loop::reply::ReplyRules;
 
 /// The settings of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::fmt;
 
 use tiktoken_rs::{CoreBPE, cl100k_base_singleton};
 
-use crate::message::Message;
+use crate::agent_loop::message::Message;
 
 /// The size of the pieces in which long text is counted, so that the time stays linear.
 ///

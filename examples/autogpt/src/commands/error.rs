@@ -1,8 +1,8 @@
 use std::io;
 
+use crate::commands::workspace::PathError;
+use crate::json::ListText;
 use crate::json::Value;
-use crate::list_text::ListText;
-use crate::workspace::PathError;
 
 /// The wording of errors for the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command as Process};
 
 use super::{Args, Command, CommandError, Output, Scope, Spec};
-use crate::workspace::Workspace;
+use crate::commands::workspace::Workspace;
 
 /// The command `execute_python_file`: runs a program of the workspace in a child process.
 ///

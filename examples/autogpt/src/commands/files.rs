@@ -3,8 +3,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
+use crate::commands::workspace::{PathError, Workspace};
 use crate::json::Value;
-use crate::workspace::{PathError, Workspace};
 
 /// Returns the file commands of one workspace: write, read, append, delete and search.
 #[must_use]

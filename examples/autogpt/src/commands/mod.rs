@@ -1,4 +1,11 @@
-//! The commands of the agent.
+//! The third room: the commands that a model can call.
+//!
+//! It depends on [`memory`](crate::memory), which one command adds to, and on [`model`](crate::agent_loop::model), with which
+//! pages are summarised. It does not know the loop: a command gets arguments and returns a value.
+//!
+//! Read the trait [`Command`] below, [`Spec`] for what the model is told and when the user is asked, [`Registry`] for how a
+//! name becomes a result, then one family: files in a [`workspace`], pages and searches in [`web`], programs in
+//! [`ExecutePython`]. Sub-agents are runs and belong to the loop.
 
 mod args;
 mod basic;
@@ -8,7 +15,8 @@ mod files;
 mod registry;
 mod remember;
 mod spec;
-mod web;
+pub mod web;
+pub mod workspace;
 
 use std::fmt;
 use std::sync::Arc;

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use copilot_wire::agent::execute_tool;
 
 use super::{Args, Command, CommandError, Outcome, Output, Scope, Spec, Wording};
+use crate::json::ListText;
 use crate::json::Value;
-use crate::list_text::ListText;
 
 /// The commands of an agent, and the wording of their results.
 #[derive(Clone, Debug, Default)]

@@ -6,12 +6,12 @@ use copilot_wire::protocol::{Capabilities, Citation, Notice, Protocol, SendError
 
 use super::markdown::{shortened, without_images};
 use super::style::Style;
-use crate::command::Source;
+use crate::agent_loop::reply::{Command, Thoughts};
+use crate::agent_loop::run::{Event, EventKind, Question};
+use crate::agent_loop::runner::{Closed, EventSink};
+use crate::commands::Source;
 use crate::escape;
 use crate::json::Value;
-use crate::reply::{Command, Thoughts};
-use crate::run::{Event, EventKind, Question};
-use crate::runner::{Closed, EventSink};
 
 /// A writer of events that collects the cited sources.
 pub(super) struct EventWriter<'a, P: Protocol> {

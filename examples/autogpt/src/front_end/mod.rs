@@ -1,7 +1,7 @@
 //! The agent for all chat front ends of copilot-wire.
 //!
 //! One implementation of [`Agent`] serves them all. A request is converted into a
-//! [`Turn`](crate::runner::Turn) of a conversation, and its events into parts of the reply. The question
+//! [`Turn`](crate::agent_loop::runner::Turn) of a conversation, and its events into parts of the reply. The question
 //! at its end is a dialog where the front end has dialogs, and elsewhere a line of text, to which a yes needs
 //! the code at its end. An answer that does not count runs nothing: the question is asked again, alone, with the
 //! reason.
@@ -37,9 +37,9 @@ use copilot_wire::{Agent, Reply, Request, async_trait};
 use self::event_writer::EventWriter;
 use self::request::Void;
 use self::style::Style;
+use crate::agent_loop::run::{End, Question};
+use crate::agent_loop::runner::{AutoGpt, TurnEnd, TurnError};
 use crate::escape;
-use crate::run::{End, Question};
-use crate::runner::{AutoGpt, TurnEnd, TurnError};
 
 pub use routes::routes;
 

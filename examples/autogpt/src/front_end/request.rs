@@ -11,10 +11,10 @@ use copilot_wire::protocol::{
 };
 
 use super::style::Style;
-use crate::decision::{AnswerRules, Decision};
-use crate::run::{Answer, Question};
-use crate::runner::Turn;
-use crate::store::Conversation;
+use crate::agent_loop::decision::{AnswerRules, Decision};
+use crate::agent_loop::run::{Answer, Question};
+use crate::agent_loop::runner::Turn;
+use crate::memory::store::Conversation;
 
 /// Returns the conversation of a request.
 ///

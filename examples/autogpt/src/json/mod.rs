@@ -5,10 +5,12 @@
 //! takes linear time and stops at [`MAX_DEPTH`], so no text makes it slow or exhausts the stack.
 //! `serde_json` can do neither, and it loses the order of members; it writes all JSON.
 
+mod list_text;
 mod parser;
 mod tokens;
 mod value;
 
+pub use list_text::ListText;
 pub use parser::{Fault, FaultKind, Found, find_object, parse, without_bad_escapes};
 pub use value::{Object, Value};
 

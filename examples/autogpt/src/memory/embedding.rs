@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use super::MemoryError;
+use crate::agent_loop::model::Endpoint;
 use crate::http;
-use crate::model::Endpoint;
 
 /// A converter of texts into vectors whose dot product measures similarity.
 #[async_trait]

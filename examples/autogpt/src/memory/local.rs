@@ -11,8 +11,8 @@ use tokio::sync::Mutex;
 
 use super::rows::{NOT_STORED, checked_vector, most_relevant};
 use super::{Embedder, Memories, Memory, MemoryError};
-use crate::atomic_file;
 use crate::digest::hex_digest;
+use crate::memory::atomic_file;
 
 /// A memory in one JSON file, in the format of the original.
 ///

@@ -1,10 +1,21 @@
-//! The agent's memory beyond the context: texts that are found by similarity.
+//! The second room: what outlives a step. Texts that are found by similarity, which are the agent's memory beyond the
+//! context, and in [`store`] the runs themselves.
+//!
+//! It depends on the endpoint of [`model`](crate::agent_loop::model) for embeddings, and on nothing else of the other rooms: a
+//! stored run is a text.
+//!
+//! Read the traits [`Memory`] and [`Memories`] below, [`LocalMemory`] as the file of the original, then
+//! [`RunStore`](store::RunStore) and what its claims promise when several servers share a store.
 
+mod atomic_file;
 mod embedding;
 mod local;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis")]
+pub mod redis_server;
 mod rows;
+pub mod store;
 
 use std::fmt;
 use std::sync::Arc;

@@ -8,7 +8,7 @@ use tokio::sync::Mutex;
 
 use super::rows::{NOT_STORED, checked_vector, most_relevant};
 use super::{Embedder, Memories, Memory, MemoryError};
-use crate::redis_server::{TIME_TO_LIVE_MS, redis_error};
+use crate::memory::redis_server::{TIME_TO_LIVE_MS, redis_error};
 
 /// A memory in Redis: a list with one element for each text.
 ///

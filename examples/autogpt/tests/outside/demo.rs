@@ -1,10 +1,10 @@
 //! The demonstration without an API key.
 
-use autogpt::prompt::Profile;
-use autogpt::run::{Answer, End, EventKind, Question};
-use autogpt::runner::{Turn, TurnEnd};
+use autogpt::agent_loop::prompt::Profile;
+use autogpt::agent_loop::run::{Answer, End, EventKind, Question};
+use autogpt::agent_loop::runner::{Turn, TurnEnd};
+use autogpt::memory::store::Conversation;
 use autogpt::setup::Setup;
-use autogpt::store::Conversation;
 
 #[tokio::test]
 async fn the_demonstration_writes_its_report() {

@@ -6,10 +6,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autogpt::command::{Args, Command, CommandError, ExecutePython, Output, Scope, Wording};
+use autogpt::commands::workspace::Workspace;
+use autogpt::commands::{Args, Command, CommandError, ExecutePython, Output, Scope, Wording};
 use autogpt::json::{Object, Value};
 use autogpt::memory::{ByteCounts, LocalMemory};
-use autogpt::workspace::Workspace;
 
 async fn execute(program: &str, time: Duration) -> Result<Output, String> {
     let folder = tempfile::tempdir().unwrap();

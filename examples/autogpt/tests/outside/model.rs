@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use autogpt::prompt::{Codec, Profile};
-use autogpt::run::{Answer, End, Event, EventKind, Question, Reason};
-use autogpt::runner::{AutoGpt, Turn, TurnEnd};
+use autogpt::agent_loop::prompt::{Codec, Profile};
+use autogpt::agent_loop::run::{Answer, End, Event, EventKind, Question, Reason};
+use autogpt::agent_loop::runner::{AutoGpt, Turn, TurnEnd};
+use autogpt::memory::store::Conversation;
 use autogpt::setup::{Setup, State};
-use autogpt::store::Conversation;
 
 use crate::server::{Server, answer, call, chat};
 

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use autogpt::model::Endpoint;
-use autogpt::prompt::Profile;
+use autogpt::agent_loop::model::Endpoint;
+use autogpt::agent_loop::prompt::Profile;
+use autogpt::commands::web::SearxngSearch;
 use autogpt::setup::{Setup, SetupError, State};
-use autogpt::web::SearxngSearch;
 
 #[test]
 fn no_secret_is_printed() {

@@ -4,10 +4,10 @@ use std::io;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use autogpt::prompt::Profile;
-use autogpt::runner::{Turn, TurnEnd};
+use autogpt::agent_loop::prompt::Profile;
+use autogpt::agent_loop::runner::{Turn, TurnEnd};
+use autogpt::memory::store::Conversation;
 use autogpt::setup::Setup;
-use autogpt::store::Conversation;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::server::{Server, answer, chat};
@@ -54,7 +54,7 @@ async fn run(answers: Vec<String>) -> (TurnEnd, Log) {
     setup.key = Some("secret".to_owned());
     let mut agent = setup.build(Profile::new("Bo", "", &["tea"])).unwrap();
     agent.wait = Duration::ZERO;
-    let answer = autogpt::run::Answer::Text(String::new());
+    let answer = autogpt::agent_loop::run::Answer::Text(String::new());
     let turn = Turn::new(Conversation::anonymous("c"), "1", answer);
     (agent.turn(turn, &mut Vec::new()).await.unwrap(), log)
 }

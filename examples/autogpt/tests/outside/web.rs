@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autogpt::command::{Args, BrowseWebsite, Command, Scope, WebSearch};
-use autogpt::json::parse;
-use autogpt::memory::{ByteCounts, LocalMemory};
-use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
-use autogpt::web::{
+use autogpt::agent_loop::model::{Model, ModelError, ModelReply, ModelRequest};
+use autogpt::commands::web::{
     Fetch, Fetched, GuardedFetch, Page, SearxngSearch, WebError, chunks, is_public,
 };
+use autogpt::commands::{Args, BrowseWebsite, Command, Scope, WebSearch};
+use autogpt::json::parse;
+use autogpt::memory::{ByteCounts, LocalMemory};
 
 use crate::server::{Server, answer};
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use autogpt::run::{Answer, End, Event, EventKind, Question, Reason};
-use autogpt::runner::{Turn, TurnEnd, TurnError};
-use autogpt::settings::Settings;
-use autogpt::store::{Conversation, MemoryStore};
+use autogpt::agent_loop::run::{Answer, End, Event, EventKind, Question, Reason};
+use autogpt::agent_loop::runner::{Turn, TurnEnd, TurnError};
+use autogpt::agent_loop::settings::Settings;
+use autogpt::memory::store::{Conversation, MemoryStore};
 
 use crate::bench::{Bench, ClosesAfter, asks, reason, stores, turn};
 use crate::scripted::command;

@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autogpt::command::Registry;
+use autogpt::agent_loop::model::ModelError;
+use autogpt::agent_loop::prompt::Profile;
+use autogpt::agent_loop::run::{Answer, Event, Machine, Question, Reason};
+use autogpt::agent_loop::runner::{AutoGpt, Closed, EventSink, Turn, TurnEnd};
+use autogpt::agent_loop::settings::Settings;
+use autogpt::commands::Registry;
 use autogpt::env::{Env, NoRandomness};
+use autogpt::memory::store::{Conversation, DiskStore, MemoryStore, RunStore};
 use autogpt::memory::{ByteCounts, LocalMemories};
-use autogpt::model::ModelError;
-use autogpt::prompt::Profile;
-use autogpt::run::{Answer, Event, Machine, Question, Reason};
-use autogpt::runner::{AutoGpt, Closed, EventSink, Turn, TurnEnd};
-use autogpt::settings::Settings;
-use autogpt::store::{Conversation, DiskStore, MemoryStore, RunStore};
 
 use crate::scripted::{Effect, Quick, Script};
 

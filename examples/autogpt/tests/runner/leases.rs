@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use autogpt::run::{Answer, End};
-use autogpt::runner::{TurnEnd, TurnError};
-use autogpt::store::{Claim, Conversation, MemoryStore, RunStore, Saved, StoreError};
+use autogpt::agent_loop::run::{Answer, End};
+use autogpt::agent_loop::runner::{TurnEnd, TurnError};
+use autogpt::memory::store::{Claim, Conversation, MemoryStore, RunStore, Saved, StoreError};
 
 use crate::bench::{Bench, turn};
 use crate::scripted::command;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autogpt::run::{End, Event, EventKind, Question, Reason};
-use autogpt::runner::TurnEnd;
-use autogpt::settings::Settings;
-use autogpt::store::MemoryStore;
+use autogpt::agent_loop::run::{End, Event, EventKind, Question, Reason};
+use autogpt::agent_loop::runner::TurnEnd;
+use autogpt::agent_loop::settings::Settings;
+use autogpt::memory::store::MemoryStore;
 use copilot_wire::protocol::ModelFault;
 
 use crate::bench::{Bench, asks, reason};

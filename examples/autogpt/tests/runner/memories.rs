@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use autogpt::agent_loop::run::{End, Event, EventKind};
+use autogpt::agent_loop::runner::TurnEnd;
+use autogpt::memory::store::{Conversation, MemoryStore};
 use autogpt::memory::{ByteCounts, LocalMemories, Memories, Memory, MemoryError};
-use autogpt::run::{End, Event, EventKind};
-use autogpt::runner::TurnEnd;
-use autogpt::store::{Conversation, MemoryStore};
 
 use crate::bench::Bench;
 use crate::scripted::command;

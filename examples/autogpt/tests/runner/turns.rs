@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use autogpt::run::{Answer, End, EventKind, Question, Reason};
-use autogpt::runner::{Turn, TurnEnd, TurnError};
-use autogpt::store::{Conversation, DiskStore, MemoryStore};
+use autogpt::agent_loop::run::{Answer, End, EventKind, Question, Reason};
+use autogpt::agent_loop::runner::{Turn, TurnEnd, TurnError};
+use autogpt::memory::store::{Conversation, DiskStore, MemoryStore};
 
 use crate::bench::{Bench, ClosesAfter, asks, reason, stores, turn};
 use crate::scripted::command;

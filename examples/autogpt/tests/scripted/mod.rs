@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use autogpt::command::{Args, Command, CommandError, Output, Policy, Scope, Spec};
-use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
-use autogpt::tokens::Tokenizer;
+use autogpt::agent_loop::model::{Model, ModelError, ModelReply, ModelRequest};
+use autogpt::agent_loop::tokens::Tokenizer;
+use autogpt::commands::{Args, Command, CommandError, Output, Policy, Scope, Spec};
 use tokio::sync::Semaphore;
 
 /// The queue of model replies. When it is empty, the task is complete.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use autogpt::store::{Claim, Conversation, DiskStore, MemoryStore, RunStore, Saved, StoreError};
+use autogpt::memory::store::{
+    Claim, Conversation, DiskStore, MemoryStore, RunStore, Saved, StoreError,
+};
 use futures::FutureExt;
 use futures::future::join_all;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::contract::claim;
-use autogpt::store::{Conversation, DiskStore, MemoryStore, RunStore, Saved, StoreError};
+use autogpt::memory::store::{Conversation, DiskStore, MemoryStore, RunStore, Saved, StoreError};
 
 /// Creates a store, and the folder with the records of its conversation.
 fn disk() -> (DiskStore, Conversation, PathBuf, tempfile::TempDir) {

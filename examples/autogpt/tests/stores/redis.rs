@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use autogpt::memory::redis_server::connect;
+use autogpt::memory::store::{Conversation, RedisRunStore, RunStore, StoreError};
 use autogpt::memory::{ByteCounts, Memories, MemoryError, RedisMemories};
-use autogpt::redis_server::connect;
-use autogpt::store::{Conversation, RedisRunStore, RunStore, StoreError};
 use futures::future::join_all;
 use redis::AsyncCommands;
 use server_tests::Redis;

@@ -1,8 +1,8 @@
 use async_trait::async_trait;
 
 use super::{Model, ModelError, ModelReply, ModelRequest};
+use crate::agent_loop::message::{Message, Role};
 use crate::json::{Object, Value, parse};
-use crate::message::{Message, Role};
 
 /// A scripted model that needs no key: it lists the files of the workspace, writes a report about
 /// them, reads it and finishes.

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use copilot_wire::protocol::{AgentError, ModelFault};
 use serde::{Deserialize, Serialize};
 
-use crate::command::Spec;
-use crate::message::{Message, ToolCall};
+use crate::agent_loop::message::{Message, ToolCall};
+use crate::commands::Spec;
 
 pub use demo::DemoModel;
 pub(crate) use openai::wire_tool;

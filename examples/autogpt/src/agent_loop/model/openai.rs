@@ -13,9 +13,9 @@ use reqwest::{Body, Response};
 use serde_json::{Map, json};
 
 use super::{Model, ModelError, ModelReply, ModelRequest};
-use crate::command::{Kind, Spec};
+use crate::agent_loop::message::{Message, ToolCall};
+use crate::commands::{Kind, Spec};
 use crate::http;
-use crate::message::{Message, ToolCall};
 
 /// The size limit of an error document, in bytes.
 const ERROR_BYTES: usize = 64 * 1024;

@@ -1,4 +1,4 @@
-use crate::message::Message;
+use crate::agent_loop::message::Message;
 
 /// The required format of a repaired reply.
 const SCHEMA: &str = r#"{

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use crate::json::ListText;
 use crate::json::Value;
-use crate::list_text::ListText;
 
 /// The thoughts of a model beside its command. Each part is optional and only shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

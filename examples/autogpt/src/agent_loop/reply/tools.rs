@@ -2,8 +2,8 @@
 
 use super::hardened::{accepted, error};
 use super::{Command, Reply, ReplyErrorKind, Stage, Thoughts};
+use crate::agent_loop::message::ToolCall;
 use crate::json::{Found, Object, find_object, parse};
-use crate::message::ToolCall;
 
 /// Parses a reply with a native tool call; its text becomes the thought.
 ///

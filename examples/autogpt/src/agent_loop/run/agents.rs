@@ -4,13 +4,13 @@ use super::settle::limited;
 use super::state::{Chat, Phase, SubAgent, Thread};
 use super::thread::{InputContext, Position, ThreadInput};
 use super::{End, Reason};
-use crate::command::{Args, CommandError, Policy, Spec};
+use crate::agent_loop::message::Message;
+use crate::agent_loop::prompt::Profile;
+use crate::agent_loop::reply::Command;
+use crate::agent_loop::settings::SubAgents;
+use crate::commands::{Args, CommandError, Policy, Spec};
+use crate::json::ListText;
 use crate::json::{Object, Value};
-use crate::list_text::ListText;
-use crate::message::Message;
-use crate::prompt::Profile;
-use crate::reply::Command;
-use crate::settings::SubAgents;
 
 /// Returns the specifications of the sub-agent commands.
 pub(super) fn specs() -> [Spec; 4] {

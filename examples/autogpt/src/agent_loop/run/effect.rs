@@ -2,11 +2,11 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{Outcome, Source};
+use crate::agent_loop::model::{ModelReply, ModelRequest};
+use crate::agent_loop::reply::{Command, Thoughts};
+use crate::commands::{Outcome, Source};
 use crate::escape::{indented, line, shown_length};
 use crate::json::Value;
-use crate::model::{ModelReply, ModelRequest};
-use crate::reply::{Command, Thoughts};
 
 /// An input of a run: the result of an effect.
 #[derive(Clone, Debug, PartialEq)]

@@ -30,12 +30,12 @@ use std::sync::Arc;
 
 use self::state::{Phase, State, Thread, Usage, VERSION};
 use self::thread::{InputContext, Position, ThreadInput, Verdict};
-use crate::command::{Policy, Spec, Wording};
-use crate::decision::Decision;
-use crate::message::Message;
-use crate::prompt::Profile;
-use crate::settings::Settings;
-use crate::tokens::Tokenizer;
+use crate::agent_loop::decision::Decision;
+use crate::agent_loop::message::Message;
+use crate::agent_loop::prompt::Profile;
+use crate::agent_loop::settings::Settings;
+use crate::agent_loop::tokens::Tokenizer;
+use crate::commands::{Policy, Spec, Wording};
 
 pub use effect::{Answer, Effect, End, Event, EventKind, Input, Proposal, Question, Reason};
 

@@ -3,11 +3,11 @@
 use super::state::{Phase, Thread};
 use super::thread::{InputContext, Position, Verdict, with_reminder};
 use super::{EventKind, NEXT_INPUT, Proposal, Reason};
+use crate::agent_loop::message::{Message, Role};
+use crate::agent_loop::reply::{Command, HUMAN_FEEDBACK, LONGEST, Reply, ReplyRules};
+use crate::agent_loop::settings::{Asking, Feedback};
 use crate::digest::hex_digest;
 use crate::escape::shortened_to;
-use crate::message::{Message, Role};
-use crate::reply::{Command, HUMAN_FEEDBACK, LONGEST, Reply, ReplyRules};
-use crate::settings::{Asking, Feedback};
 
 /// The number of commands that loop detection compares.
 const RECENT: usize = 16;

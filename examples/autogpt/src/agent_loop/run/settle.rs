@@ -4,13 +4,13 @@ use super::propose::forges_feedback;
 use super::state::{Phase, Thread};
 use super::thread::{InputContext, Position};
 use super::{End, EventKind, Reason};
-use crate::command::Outcome;
+use crate::agent_loop::message::{Message, Role};
+use crate::agent_loop::prompt::reminder;
+use crate::agent_loop::reply::{Command, LONGEST, ReplyRules};
+use crate::agent_loop::settings::{Asking, Feedback};
+use crate::commands::Outcome;
 use crate::escape::shortened_to;
 use crate::json::Value;
-use crate::message::{Message, Role};
-use crate::prompt::reminder;
-use crate::reply::{Command, LONGEST, ReplyRules};
-use crate::settings::{Asking, Feedback};
 
 /// The result of a command that the user answered with feedback.
 const NOT_RUN: &str = "Not run: the human answered instead.";

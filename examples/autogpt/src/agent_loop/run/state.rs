@@ -1,9 +1,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{End, Proposal, Reason};
-use crate::message::Message;
-use crate::prompt::Profile;
-use crate::reply::Command;
+use crate::agent_loop::message::Message;
+use crate::agent_loop::prompt::Profile;
+use crate::agent_loop::reply::Command;
 
 /// The version of the stored format.
 pub(super) const VERSION: u32 = 1;

@@ -2,13 +2,13 @@
 
 use super::state::{Phase, Thread, Usage};
 use super::{Effect, Event, EventKind, Input, Machine, NEXT_INPUT, Question, Reason};
-use crate::command::Spec;
-use crate::context::{Context, ContextError, Parts};
-use crate::message::Message;
-use crate::model::{ModelReply, ModelRequest, wire_tool};
-use crate::prompt::{Codec, prompt, reminder};
-use crate::reply::{self, Reading, ReplyRules};
-use crate::settings::Asking;
+use crate::agent_loop::context::{Context, ContextError, Parts};
+use crate::agent_loop::message::Message;
+use crate::agent_loop::model::{ModelReply, ModelRequest, wire_tool};
+use crate::agent_loop::prompt::{Codec, prompt, reminder};
+use crate::agent_loop::reply::{self, Reading, ReplyRules};
+use crate::agent_loop::settings::Asking;
+use crate::commands::Spec;
 
 /// An input of a thread.
 pub(super) enum ThreadInput {

@@ -3,12 +3,12 @@ use std::time::Instant;
 
 use super::record::Record;
 use super::{AutoGpt, EventSink, Turn, TurnEnd, TurnError};
-use crate::command::{Outcome, Scope};
-use crate::decision::{AnswerRules, Decision};
+use crate::agent_loop::decision::{AnswerRules, Decision};
+use crate::agent_loop::reply::Command;
+use crate::agent_loop::run::{Effect, Event, Input, Run};
+use crate::commands::{Outcome, Scope};
+use crate::memory::store::Claim;
 use crate::memory::{ByteCounts, LocalMemory, Memory};
-use crate::reply::Command;
-use crate::run::{Effect, Event, Input, Run};
-use crate::store::Claim;
 
 /// The size limit of a user message in bytes. It is stored, and counted again for every request.
 const LONGEST_TEXT: usize = 64 * 1024;

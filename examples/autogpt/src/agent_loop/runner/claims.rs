@@ -2,7 +2,7 @@ use std::future::pending;
 use std::time::Duration;
 
 use super::{AutoGpt, Turn, TurnError};
-use crate::store::{Claim, Conversation, StoreError};
+use crate::memory::store::{Claim, Conversation, StoreError};
 
 /// The interval at which a waiting turn asks the store.
 const INTERVAL: Duration = Duration::from_millis(100);

@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use self::active_turn::ActiveTurn;
 use self::record::Record;
-use crate::command::Registry;
+use crate::agent_loop::model::{Model, ModelRequest};
+use crate::agent_loop::prompt::Profile;
+use crate::agent_loop::run::{Answer, Effect, Input, Machine, Question};
+use crate::commands::Registry;
 use crate::env::Env;
 use crate::memory::Memories;
-use crate::model::{Model, ModelRequest};
-use crate::prompt::Profile;
-use crate::run::{Answer, Effect, Input, Machine, Question};
-use crate::store::{Claim, Conversation, RunStore};
+use crate::memory::store::{Claim, Conversation, RunStore};
 
 pub use turn::{Closed, EventSink, Turn, TurnEnd, TurnError};
 

@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 
-use crate::run::Event;
+use crate::agent_loop::run::Event;
 
 /// The stored record of a conversation: its last run, and the turn that is being answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The run, from [`crate::run::Run::to_json`].
+    /// The run, from [`crate::agent_loop::run::Run::to_json`].
     pub(super) run: String,
     /// The id of the turn.
     pub(super) turn: String,

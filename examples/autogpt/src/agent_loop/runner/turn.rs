@@ -1,9 +1,9 @@
 use async_trait::async_trait;
 
+use crate::agent_loop::run::{Answer, End, Event, Question};
 use crate::digest::hex_digest;
 use crate::env::NoRandomness;
-use crate::run::{Answer, End, Event, Question};
-use crate::store::{Conversation, StoreError};
+use crate::memory::store::{Conversation, StoreError};
 
 /// One turn of a conversation: the latest message of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,10 +2,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::{Args, Command, CommandError, Output, Policy, Scope, Source, Spec};
+use super::{Fetch, Page, Search, WebError, summarise};
+use crate::agent_loop::model::Model;
+use crate::commands::{Args, Command, CommandError, Output, Policy, Scope, Source, Spec};
 use crate::json::{Object, Value};
-use crate::model::Model;
-use crate::web::{Fetch, Page, Search, WebError, summarise};
 
 /// The number of results of a search, and of links of a page.
 const RESULTS: usize = 8;

@@ -1,10 +1,12 @@
 //! Web pages as text, and web search. All content from the web is data, never instructions.
 
+mod commands;
 mod fetch;
 mod page;
 mod search;
 mod summary;
 
+pub use commands::{BrowseWebsite, WebSearch};
 pub use fetch::{Fetch, Fetched, GuardedFetch, WebError, is_public};
 pub use page::Page;
 pub use search::{GoogleSearch, Search, SearxngSearch};

@@ -7,7 +7,7 @@ use html5ever::tokenizer::{
 };
 use url::Url;
 
-use crate::tokens::floor;
+use crate::agent_loop::tokens::floor;
 
 /// The elements that do not end a line.
 const INLINE: [&str; 15] = [

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::WebError;
-use crate::command::Source;
+use crate::commands::Source;
 use crate::http;
 
 const ANSWER_BYTES: usize = 1024 * 1024;

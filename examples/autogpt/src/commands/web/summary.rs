@@ -1,5 +1,5 @@
-use crate::message::Message;
-use crate::model::{Model, ModelError, ModelRequest};
+use crate::agent_loop::message::Message;
+use crate::agent_loop::model::{Model, ModelError, ModelRequest};
 
 /// The limits of a chunk in characters, of chunks, and of an answer in tokens.
 const CHUNK: usize = 8192;

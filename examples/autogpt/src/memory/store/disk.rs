@@ -6,8 +6,8 @@ use async_trait::async_trait;
 
 use super::claim::LocalClaims;
 use super::{Claim, Conversation, RunStore, Saved, StoreError};
-use crate::atomic_file;
 use crate::digest::hex_digest;
+use crate::memory::atomic_file;
 
 /// The number of attempts to read a record that is replaced at the same time.
 const TRIES: usize = 100;

@@ -7,7 +7,7 @@ use redis::Script;
 
 use super::{Claim, Conversation, RunStore, Saved, StoreError};
 use crate::env::random_id;
-use crate::redis_server::{TIME_TO_LIVE_MS, redis_error};
+use crate::memory::redis_server::{TIME_TO_LIVE_MS, redis_error};
 
 /// The default lease of a claim.
 const LEASE: Duration = Duration::from_secs(30);
