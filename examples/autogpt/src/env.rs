@@ -21,21 +21,11 @@ pub trait Env: Send + Sync + fmt::Debug {
 /// The error of a system without random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the system gave no random bytes")]
-#[non_exhaustive]
 pub struct NoRandomness;
 
 /// The clock (in UTC) and the random generator of the system.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
 pub struct SystemEnv;
-
-impl SystemEnv {
-    /// Creates the environment.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 impl Env for SystemEnv {
     fn now(&self) -> String {

@@ -47,7 +47,6 @@ const EXECUTION_TIME: Duration = Duration::from_secs(60);
 /// Without a key (`OPENAI_API_KEY`) and without an address (`OPENAI_BASE_URL`) the model is the
 /// scripted [`DemoModel`].
 #[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Setup {
     /// `AUTOGPT_WORKSPACE`: the folder that file commands can access.
     pub workspace: PathBuf,
@@ -83,7 +82,6 @@ pub struct Setup {
 
 /// The storage of runs and memories.
 #[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum State {
     /// A folder of this machine, for one server.
     Folder(PathBuf),
@@ -139,7 +137,6 @@ impl fmt::Debug for Setup {
 
 /// An error of a configuration.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum SetupError {
     /// A folder cannot be created or opened.
     #[error("cannot open a folder: {0}")]
@@ -231,8 +228,8 @@ impl Setup {
         let mut settings = Settings::default();
         settings.context.token_limit = self.token_limit;
         settings.context.cost = MessageCost::GPT_4;
-        let mut model: Arc<dyn Model> = Arc::new(DemoModel::new());
-        let mut embedder: Arc<dyn Embedder> = Arc::new(ByteCounts::new());
+        let mut model: Arc<dyn Model> = Arc::new(DemoModel);
+        let mut embedder: Arc<dyn Embedder> = Arc::new(ByteCounts);
         if !self.is_demo() {
             settings.codec = self.codec;
             let endpoint = self.endpoint()?;
@@ -243,7 +240,7 @@ impl Setup {
         self.check_state()?;
         let (store, memories) = self.stores(embedder)?;
         let wording = registry.wording();
-        let tokenizer = Arc::new(Cl100k::new());
+        let tokenizer = Arc::new(Cl100k);
         let machine = Machine::new(settings, registry.specs(), wording, tokenizer);
         Ok(AutoGpt::new(
             Arc::new(machine),
@@ -252,7 +249,7 @@ impl Setup {
             registry,
             memories,
             store,
-            Arc::new(SystemEnv::new()),
+            Arc::new(SystemEnv),
         ))
     }
 
@@ -283,7 +280,7 @@ impl Setup {
             (Some(name), _) => Arc::new(OpenAiEmbedder::new(endpoint, name, 1536)),
             (None, None) => Arc::new(OpenAiEmbedder::ada(endpoint)),
             // Many compatible servers offer no embeddings.
-            (None, Some(_)) => Arc::new(ByteCounts::new()),
+            (None, Some(_)) => Arc::new(ByteCounts),
         }
     }
 
@@ -291,8 +288,8 @@ impl Setup {
         let workspace = Arc::new(Workspace::open(&self.workspace)?);
         let mut registry = Registry::new()
             .with_all(file_commands(&workspace))
-            .with(Arc::new(MemoryAdd::new()))
-            .with(Arc::new(DoNothing::new()));
+            .with(Arc::new(MemoryAdd))
+            .with(Arc::new(DoNothing));
         // The scripted model cannot summarise a page.
         if !self.is_demo() {
             let fetch = Arc::new(GuardedFetch::new(WEB_TIME)?);

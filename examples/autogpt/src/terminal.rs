@@ -45,7 +45,7 @@ async fn converse<R: AsyncBufRead + Unpin, W: Write + Send>(
     let mut line = String::new();
     loop {
         // New for each line, as a terminal sends nothing twice.
-        let id = SystemEnv::new().run_id()?;
+        let id = SystemEnv.run_id()?;
         let turn = Turn::new(conversation.clone(), &id, Answer::Text(line));
         match agent.turn(turn, &mut screen).await? {
             TurnEnd::Ask(question) => screen.write(&question.text())?,
@@ -89,7 +89,7 @@ impl<W: Write> Screen<W> {
 impl<W: Write + Send> EventSink for Screen<W> {
     async fn show(&mut self, event: Event) -> Result<(), Closed> {
         match event_text(&event) {
-            Some(text) => self.write(&text).map_err(|_| Closed::new()),
+            Some(text) => self.write(&text).map_err(|_| Closed),
             None => Ok(()),
         }
     }

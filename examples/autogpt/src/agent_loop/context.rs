@@ -8,7 +8,6 @@ use crate::json::Value;
 
 /// The limits and choices for building a [`Context`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct ContextRules {
     /// The token limit of request and reply together.
     pub token_limit: usize,
@@ -77,7 +76,6 @@ impl Default for ContextRules {
 
 /// The end of the list of memories from which they are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum DropFirst {
     /// The most relevant, as in the original.
     Best,
@@ -87,7 +85,6 @@ pub enum DropFirst {
 
 /// The treatment of a history message that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Oversized {
     /// The message and all older ones are left out. User input is sent at any size, as in the
     /// original.
@@ -99,7 +96,6 @@ pub enum Oversized {
 
 /// The parts of a request.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub struct Parts<'a> {
     /// The system prompt.
     pub prompt: &'a str,
@@ -132,7 +128,6 @@ impl<'a> Parts<'a> {
 
 /// A request that fits into the token limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Context {
     /// The messages in the order they are sent.
     pub messages: Vec<Message>,
@@ -152,7 +147,6 @@ pub struct Context {
 
 /// An error for a request that cannot fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum ContextError {
     /// Prompt and time alone exceed their limit. Only the original's rules never end here.
     #[error("the prompt is {tokens} tokens, and {limit} is the limit for it")]

@@ -2,7 +2,6 @@
 
 /// The rules for reading an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum AnswerRules {
     /// Surrounding space is ignored; `yes`, `no` and an empty line are understood; a count is not 0; a
     /// count followed by words is feedback.
@@ -14,7 +13,6 @@ pub enum AnswerRules {
 
 /// The meaning of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Decision {
     /// Run the command, and this many commands in total without a question. 0 means just this one.
     Authorise(u64),

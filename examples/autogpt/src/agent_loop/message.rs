@@ -7,7 +7,6 @@ use crate::json::{Object, Value};
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-#[non_exhaustive]
 pub enum Role {
     /// The program.
     System,
@@ -34,7 +33,6 @@ impl Role {
 
 /// A message of a chat with a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Message {
     /// The role of its author.
     pub role: Role,
@@ -53,7 +51,6 @@ pub struct Message {
 
 /// A native tool call, as OpenAI-compatible models make it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ToolCall {
     /// The id that the model gave the call.
     pub id: String,

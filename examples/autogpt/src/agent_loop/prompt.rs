@@ -6,7 +6,6 @@ use crate::commands::Spec;
 
 /// The identity and goals of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Profile {
     /// Its name.
     pub name: String,
@@ -30,7 +29,6 @@ impl Profile {
 
 /// The format of the model's replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Codec {
     /// One JSON object in text, as in the original.
     #[default]

@@ -8,7 +8,6 @@ use crate::agent_loop::reply::ReplyRules;
 
 /// The settings of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Settings {
     /// The format of the model's replies.
     pub codec: Codec,
@@ -70,7 +69,6 @@ impl Default for Settings {
 
 /// The commands that need the user's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Asking {
     /// Those whose policy requires it. Replies without a command are returned to the model.
     ByPolicy,
@@ -82,7 +80,6 @@ pub enum Asking {
 
 /// The way feedback is sent to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Feedback {
     /// As the user message, with a reminder of the reply format.
     Once,
@@ -92,7 +89,6 @@ pub enum Feedback {
 
 /// The kind of sub-agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum SubAgents {
     /// Plain chats without rules, commands or limits, as in the original.
     Chats,
@@ -103,7 +99,6 @@ pub enum SubAgents {
 
 /// The limits at which a run asks or ends. `None` means no limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Limits {
     /// Commands in one turn without a question, before the run asks.
     pub unasked_commands: Option<u64>,

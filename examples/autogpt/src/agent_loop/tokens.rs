@@ -67,16 +67,9 @@ fn ceil(text: &str, index: usize) -> usize {
 ///
 /// The text of a special token counts as ordinary text; the original stopped with an error there.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
 pub struct Cl100k;
 
 impl Cl100k {
-    /// Creates the tokenizer.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-
     fn bpe(self) -> &'static CoreBPE {
         cl100k_base_singleton()
     }
@@ -116,7 +109,6 @@ impl Tokenizer for Cl100k {
 
 /// The token overhead of messages for one family of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct MessageCost {
     /// Tokens added by every message.
     pub per_message: usize,

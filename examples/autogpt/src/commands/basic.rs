@@ -4,16 +4,7 @@ use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
 
 /// The command `do_nothing`.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
 pub struct DoNothing;
-
-impl DoNothing {
-    /// Creates the command.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 #[async_trait]
 impl Command for DoNothing {
@@ -28,16 +19,7 @@ impl Command for DoNothing {
 
 /// The command `generate_image` of the original, without an image provider.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
 pub struct GenerateImage;
-
-impl GenerateImage {
-    /// Creates the command.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 #[async_trait]
 impl Command for GenerateImage {

@@ -6,7 +6,6 @@ use crate::json::Value;
 
 /// The wording of errors for the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Wording {
     /// The default: says what is wrong and what to do instead.
     #[default]
@@ -17,7 +16,6 @@ pub enum Wording {
 
 /// An error of a command.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum CommandError {
     /// An argument is missing.
     MissingArgument(&'static str),

@@ -18,7 +18,6 @@ use crate::commands::workspace::Workspace;
 /// children after a time limit. It is **not** a sandbox: it can do whatever the user of this
 /// process can do.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct ExecutePython {
     workspace: Arc<Workspace>,
     interpreter: String,

@@ -53,7 +53,6 @@ pub trait Command: Send + Sync + fmt::Debug {
 
 /// The resources of a conversation that a command may use.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Scope {
     /// The memory.
     pub memory: Arc<dyn Memory>,
@@ -69,7 +68,6 @@ impl Scope {
 
 /// The result of a successful command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Output {
     /// The value. The settings choose the text form of lists.
     pub value: Value,
@@ -93,7 +91,6 @@ impl Output {
 
 /// A web page that a result is based on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Source {
     /// Its title.
     pub title: String,
@@ -117,7 +114,6 @@ impl Source {
 
 /// The result of a command, as a run receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Outcome {
     /// `true` for a success.
     pub ok: bool,

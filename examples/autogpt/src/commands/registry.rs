@@ -8,7 +8,6 @@ use crate::json::Value;
 
 /// The commands of an agent, and the wording of their results.
 #[derive(Clone, Debug, Default)]
-#[non_exhaustive]
 pub struct Registry {
     commands: Vec<Arc<dyn Command>>,
     wording: Wording,

@@ -4,16 +4,7 @@ use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
 
 /// The command `memory_add`: stores a text in the memory.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
 pub struct MemoryAdd;
-
-impl MemoryAdd {
-    /// Creates the command.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 #[async_trait]
 impl Command for MemoryAdd {

@@ -2,7 +2,6 @@ use crate::json::Value;
 
 /// The specification of a command.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct Spec {
     /// The name by which the model calls it.
     pub name: &'static str,
@@ -57,7 +56,6 @@ impl Spec {
 
 /// An argument of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
@@ -69,7 +67,6 @@ pub struct Parameter {
 
 /// The type of an argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Kind {
     /// The key of a sub-agent: a number, or a number in text.
     Key,
@@ -79,7 +76,6 @@ pub enum Kind {
 
 /// The approval policy of a command.
 #[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
 pub enum Policy {
     /// The command always asks: it writes, deletes, executes or spends.
     Always,

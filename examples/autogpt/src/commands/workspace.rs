@@ -34,7 +34,6 @@ pub struct Workspace {
 
 /// An error of a path or of a file operation.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum PathError {
     /// The path leads out of the workspace, or could on another system.
     #[error("the path is outside of the workspace; use names inside it, such as notes/plan.txt")]

@@ -201,7 +201,7 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
 impl<P: Protocol> EventSink for EventWriter<'_, P> {
     async fn show(&mut self, event: Event) -> Result<(), Closed> {
         match self.event(event).await {
-            Err(SendError::Closed) => Err(Closed::new()),
+            Err(SendError::Closed) => Err(Closed),
             // An event that one front end cannot show does not stop the turn.
             Ok(()) | Err(_) => Ok(()),
         }

@@ -9,7 +9,6 @@ use crate::json::Value;
 
 /// The text form of lists and objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ListText {
     /// Compact JSON.
     #[default]

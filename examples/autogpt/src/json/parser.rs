@@ -4,7 +4,6 @@ use super::{MAX_DEPTH, Object, Value};
 /// The first fault of a text that is not valid JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not json at byte {offset}")]
-#[non_exhaustive]
 pub struct Fault {
     /// The kind of the fault.
     pub kind: FaultKind,
@@ -14,7 +13,6 @@ pub struct Fault {
 
 /// The kinds of fault that the original program distinguished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum FaultKind {
     /// A backslash in a string before a character that JSON does not escape.
     BadEscape,
@@ -26,7 +24,6 @@ pub enum FaultKind {
 
 /// The result of [`find_object`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Found {
     /// An object that was parsed.
     Object(Value),

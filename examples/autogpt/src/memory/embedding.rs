@@ -27,16 +27,7 @@ const ADA_DIMENSION: usize = 1536;
 /// A deterministic embedder without a model: entry `b` counts the bytes of value `b`, with line
 /// breaks as spaces.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
 pub struct ByteCounts;
-
-impl ByteCounts {
-    /// Creates the embedder.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 #[async_trait]
 impl Embedder for ByteCounts {
@@ -57,7 +48,6 @@ impl Embedder for ByteCounts {
 
 /// An embedder that uses an OpenAI-compatible server.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct OpenAiEmbedder {
     endpoint: Endpoint,
     model: String,

@@ -69,7 +69,6 @@ pub trait Memories: Send + Sync + fmt::Debug {
 
 /// An error of a memory. The run continues without it.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum MemoryError {
     /// The text could not be embedded.
     #[error("the text could not be embedded: {0}")]

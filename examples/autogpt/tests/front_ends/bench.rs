@@ -104,7 +104,7 @@ impl Bench {
             Profile::new("Bo", "a helper", &[]),
             Arc::clone(&script) as _,
             registry,
-            Arc::new(LocalMemories::volatile(Arc::new(ByteCounts::new()))),
+            Arc::new(LocalMemories::volatile(Arc::new(ByteCounts))),
             Arc::new(MemoryStore::default()),
             Arc::new(Fixed::default()),
         );

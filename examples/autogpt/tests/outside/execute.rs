@@ -22,7 +22,7 @@ async fn execute(program: &str, time: Duration) -> Result<Output, String> {
 
 async fn run(command: &ExecutePython, file: &str) -> Result<Output, String> {
     let args = Value::Object(Object::from_iter([("file".to_owned(), file.into())]));
-    let memory = LocalMemory::volatile(Arc::new(ByteCounts::new()));
+    let memory = LocalMemory::volatile(Arc::new(ByteCounts));
     let scope = Scope::new(Arc::new(memory));
     let output = command.run(&Args::new(&args), &scope).await;
     output.map_err(|error: CommandError| error.text(Wording::Clear))

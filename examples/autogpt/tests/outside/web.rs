@@ -173,7 +173,7 @@ impl Model for Summary {
 }
 
 fn scope() -> Scope {
-    Scope::new(Arc::new(LocalMemory::volatile(Arc::new(ByteCounts::new()))))
+    Scope::new(Arc::new(LocalMemory::volatile(Arc::new(ByteCounts))))
 }
 
 #[tokio::test]

@@ -105,8 +105,10 @@ async fn another_user_cannot_approve() {
 
 #[tokio::test]
 async fn feedback_is_sent_once_with_a_reminder() {
-    let mut settings = Settings::default();
-    settings.repair = false;
+    let settings = Settings {
+        repair: false,
+        ..Settings::default()
+    };
     let bench = Bench::with(Arc::new(MemoryStore::default()), settings);
     bench.reply(&command("effect", "{}"));
     bench.reply(&command("effect", r#"{"b":1}"#));

@@ -46,7 +46,7 @@ impl Bench {
         let script = Arc::new(Script::default());
         let effect = Arc::new(Effect::new());
         let registry = Registry::new().with(Arc::clone(&effect) as _);
-        let memories = LocalMemories::new(folder.path(), Arc::new(ByteCounts::new())).unwrap();
+        let memories = LocalMemories::new(folder.path(), Arc::new(ByteCounts)).unwrap();
         let machine = Machine::new(
             settings,
             registry.specs(),
@@ -119,7 +119,6 @@ pub(crate) fn reason(end: &TurnEnd) -> &Reason {
     match asks(end) {
         Question::GoOn { reason, .. } => reason,
         Question::Command(proposal) => proposal.reason.as_ref().unwrap(),
-        other => panic!("{other:?}"),
     }
 }
 
@@ -129,7 +128,7 @@ pub(crate) struct ClosesAfter(pub(crate) usize);
 #[async_trait]
 impl EventSink for ClosesAfter {
     async fn show(&mut self, _: Event) -> Result<(), Closed> {
-        self.0 = self.0.checked_sub(1).ok_or_else(Closed::new)?;
+        self.0 = self.0.checked_sub(1).ok_or(Closed)?;
         Ok(())
     }
 }

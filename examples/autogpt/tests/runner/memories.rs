@@ -23,7 +23,7 @@ async fn a_damaged_memory_is_left_alone_and_gone_without() {
     let file = files().next().unwrap().unwrap().path();
     std::fs::write(&file, "damaged").unwrap();
     // As after a restart: a memory that is open is not read again.
-    let embedder = Arc::new(ByteCounts::new());
+    let embedder = Arc::new(ByteCounts);
     let mut next = Bench::new(Arc::clone(&bench.agent.store));
     next.agent.memories = Arc::new(LocalMemories::new(bench.folder.path(), embedder).unwrap());
     let (end, events) = next.say(3, "y").await;
@@ -55,7 +55,7 @@ impl Memories for Opened {
 #[tokio::test]
 async fn a_memory_is_kept_as_long_as_its_run() {
     let mut bench = Bench::new(Arc::new(MemoryStore::default()));
-    let memories = LocalMemories::volatile(Arc::new(ByteCounts::new()));
+    let memories = LocalMemories::volatile(Arc::new(ByteCounts));
     let memories = Arc::new(Opened(memories, AtomicUsize::new(0)));
     bench.agent.memories = Arc::clone(&memories) as _;
     let conversation = Conversation::anonymous("c");

@@ -99,7 +99,7 @@ async fn every_key_expires_and_a_lost_key_is_a_conflict() {
     let claim = claim(&store, &conversation).await;
     store.save(&claim, 0, "record").await.unwrap();
     store.start(&claim, "id").await.unwrap();
-    let memories = RedisMemories::new(connection.clone(), Arc::new(ByteCounts::new()));
+    let memories = RedisMemories::new(connection.clone(), Arc::new(ByteCounts));
     let memory = memories.of(conversation.as_str()).await.unwrap();
     memory.add("text").await.unwrap();
     let keys: Vec<String> = connection.keys("*").await.unwrap();
@@ -128,7 +128,7 @@ async fn servers_share_memories() {
 
 async fn share_memories(redis: &Redis) {
     let mut connection = connect(&redis.url()).unwrap();
-    let open = || RedisMemories::new(connection.clone(), Arc::new(ByteCounts::new()));
+    let open = || RedisMemories::new(connection.clone(), Arc::new(ByteCounts));
     let (one, two) = (open().of("c").await.unwrap(), open().of("c").await.unwrap());
     let other = open().of("d").await.unwrap();
     for text in ["aaa", "bbb", "Command Error: no json"] {

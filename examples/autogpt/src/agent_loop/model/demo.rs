@@ -9,16 +9,7 @@ use crate::json::{Object, Value, parse};
 ///
 /// The report is made from the results of its commands, so it is about the real files.
 #[derive(Clone, Copy, Debug, Default)]
-#[non_exhaustive]
 pub struct DemoModel;
-
-impl DemoModel {
-    /// Creates the model.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 /// The name of the report.
 const REPORT: &str = "report.md";

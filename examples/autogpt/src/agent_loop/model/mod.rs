@@ -30,7 +30,6 @@ pub trait Model: Send + Sync + fmt::Debug {
 
 /// A request to a chat model.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub struct ModelRequest {
     /// The messages.
     pub messages: Vec<Message>,
@@ -64,7 +63,6 @@ impl ModelRequest {
 
 /// The reply of a chat model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct ModelReply {
     /// Its text.
     pub text: String,
@@ -99,7 +97,6 @@ impl ModelReply {
 /// Displays the sentence for the user, which has neither addresses nor keys in it.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", failure.message())]
-#[non_exhaustive]
 pub struct ModelError {
     /// The failure.
     pub failure: AgentError,

@@ -22,7 +22,6 @@ const ERROR_BYTES: usize = 64 * 1024;
 
 /// The base URL of an OpenAI-compatible server, and its key.
 #[derive(Clone)]
-#[non_exhaustive]
 pub struct Endpoint {
     client: reqwest::Client,
     base: String,
@@ -86,7 +85,6 @@ impl fmt::Debug for Endpoint {
 
 /// A chat model of an OpenAI-compatible server.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct OpenAiModel {
     endpoint: Endpoint,
     name: String,

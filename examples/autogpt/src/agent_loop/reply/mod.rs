@@ -23,7 +23,6 @@ pub use tools::read_tool_call;
 
 /// The rules for parsing JSON replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ReplyRules {
     /// All faults that need no guess are corrected: see [`crate::json::find_object`].
     #[default]
@@ -34,7 +33,6 @@ pub enum ReplyRules {
 
 /// A parsed reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Reply {
     /// The thoughts, which are only shown.
     pub thoughts: Thoughts,
@@ -46,7 +44,6 @@ pub struct Reply {
 
 /// A command proposed by a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Command {
     /// Its name.
     pub name: String,
@@ -78,7 +75,6 @@ pub(crate) const HUMAN_FEEDBACK: &str = "human_feedback";
 /// An error of a reply without a command. Displays the text for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
-#[non_exhaustive]
 pub struct ReplyError {
     /// The kind, which is stable.
     pub kind: ReplyErrorKind,
@@ -89,7 +85,6 @@ pub struct ReplyError {
 /// The kinds of [`ReplyError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[non_exhaustive]
 pub enum ReplyErrorKind {
     /// The value, or its command, has the wrong type.
     BadShape,
@@ -107,7 +102,6 @@ pub enum ReplyErrorKind {
 
 /// The stage at which a reply was parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Stage {
     /// Parsed without changes.
     Direct,
@@ -127,7 +121,6 @@ pub enum Stage {
 
 /// The result of parsing a JSON reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Reading {
     /// A reply, or a final failure.
     Done(Box<Reply>),

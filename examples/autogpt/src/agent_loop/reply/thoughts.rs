@@ -5,7 +5,6 @@ use crate::json::Value;
 
 /// The thoughts of a model beside its command. Each part is optional and only shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Thoughts {
     /// The thought.
     pub text: Option<String>,

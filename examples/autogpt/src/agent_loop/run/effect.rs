@@ -10,7 +10,6 @@ use crate::json::Value;
 
 /// An input of a run: the result of an effect.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Input {
     /// The human's answer to a question.
     Answer(Answer),
@@ -44,7 +43,6 @@ pub enum Input {
 
 /// The user's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Answer {
     /// Typed: `y`, `y -N`, `n`, or feedback.
     Text(String),
@@ -81,7 +79,6 @@ impl Answer {
 
 /// The next action that a run requests. Each but the last two is answered by one [`Input`].
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Effect {
     /// Query the memory; answered by [`Input::Memories`].
     Recall {
@@ -131,7 +128,6 @@ impl Effect {
 
 /// A question to the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum Question {
     /// The approval of a command.
     Command(Proposal),
@@ -223,7 +219,6 @@ impl Question {
 
 /// A command that waits for the user's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Proposal {
     /// The run, step and digest of the command. An approval of anything else has another id.
     pub id: String,
@@ -267,7 +262,6 @@ impl fmt::Display for Proposal {
 
 /// The reason why a run paused by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[non_exhaustive]
 pub enum Reason {
     /// Two commands alternate.
     #[error("Two commands are being run in turns.")]
@@ -306,7 +300,6 @@ pub enum Reason {
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum End {
     /// The model reports that the task is complete, for this reason.
     Complete(String),
@@ -318,7 +311,6 @@ pub enum End {
 
 /// An event to show to the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub struct Event {
     /// The name of the sub-agent that it belongs to.
     pub agent: Option<String>,
@@ -337,7 +329,6 @@ impl Event {
 
 /// The kinds of [`Event`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
 pub enum EventKind {
     /// Thoughts of the model.
     Thoughts(Thoughts),

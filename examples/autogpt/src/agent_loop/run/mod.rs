@@ -55,7 +55,6 @@ const WRONG_FORM: &str =
 
 /// The settings, commands and tokenizer that all runs of an agent share.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct Machine {
     settings: Settings,
     wording: Wording,
@@ -136,13 +135,11 @@ impl Machine {
 /// The error of a text that is not a stored run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a run that this version stored")]
-#[non_exhaustive]
 pub struct RestoreError;
 
 /// The error of an input that the run does not wait for. The run is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run does not wait for this input")]
-#[non_exhaustive]
 pub struct Unexpected;
 
 /// A run: the dialog of model, commands and user towards a goal.

@@ -223,7 +223,7 @@ impl<'a> ActiveTurn<'a> {
             .await;
         let memory = opened.unwrap_or_else(|error| {
             self.note(&format!("The run goes on with an empty memory: {error}."));
-            Arc::new(LocalMemory::volatile(Arc::new(ByteCounts::new())))
+            Arc::new(LocalMemory::volatile(Arc::new(ByteCounts)))
         });
         self.memory = Some(Arc::clone(&memory));
         memory

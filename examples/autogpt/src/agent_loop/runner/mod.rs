@@ -27,7 +27,6 @@ pub use turn::{Closed, EventSink, Turn, TurnEnd, TurnError};
 
 /// An agent: a machine with the model, commands and stores that its runs need.
 #[derive(Debug)]
-#[non_exhaustive]
 pub struct AutoGpt {
     /// Settings, commands and the tokenizer.
     pub machine: Arc<Machine>,

@@ -7,7 +7,6 @@ use crate::memory::store::{Conversation, StoreError};
 
 /// One turn of a conversation: the latest message of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Turn {
     /// The conversation.
     pub conversation: Conversation,
@@ -68,7 +67,6 @@ impl Turn {
 
 /// The end of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum TurnEnd {
     /// With a question; the next turn answers it.
     Ask(Question),
@@ -83,7 +81,6 @@ pub enum TurnEnd {
 
 /// An error of a turn. The run is unchanged since its last saved step.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum TurnError {
     /// The receiver of events is gone.
     #[error("the receiver of events is gone")]
@@ -125,22 +122,7 @@ pub trait EventSink: Send {
 /// The error of a receiver that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the receiver of events is gone")]
-#[non_exhaustive]
 pub struct Closed;
-
-impl Closed {
-    /// Creates the error.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
-
-impl Default for Closed {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 impl From<Closed> for TurnError {
     fn from(_: Closed) -> Self {

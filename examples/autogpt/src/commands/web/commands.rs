@@ -14,7 +14,6 @@ const LINKS: usize = 5;
 /// The command `google`: searches the web. It has the original's name, and works with any search
 /// service.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct WebSearch {
     search: Arc<dyn Search>,
 }
@@ -56,7 +55,6 @@ fn result(source: &Source) -> Value {
 /// The command `browse_website`: reads a page, answers a question from it, and lists its first
 /// links.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct BrowseWebsite {
     fetch: Arc<dyn Fetch>,
     model: Arc<dyn Model>,

@@ -28,7 +28,6 @@ pub trait Fetch: Send + Sync + fmt::Debug {
 
 /// A fetched page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Fetched {
     /// The URL after redirects.
     pub url: String,
@@ -52,7 +51,6 @@ impl Fetched {
 
 /// An error of a web request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub enum WebError {
     /// The URL is not valid, or not `http` or `https`.
     #[error("Invalid URL")]
@@ -85,7 +83,6 @@ pub enum WebError {
 /// Its DNS resolver drops all addresses of this machine and of private networks, so the address
 /// that was checked is the one that is connected to. Each redirect is checked like the first URL.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct GuardedFetch {
     client: Client,
 }

@@ -32,7 +32,6 @@ const COMPARISONS: usize = 50_000_000;
 /// The page is read as a sequence of tags and texts without building a tree, in linear time for any
 /// nesting of its elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Page {
     /// The title.
     pub title: Option<String>,

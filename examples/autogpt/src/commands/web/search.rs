@@ -25,7 +25,6 @@ pub trait Search: Send + Sync + fmt::Debug {
 
 /// Google's Custom Search JSON API, which the original used when it had a key.
 #[derive(Clone)]
-#[non_exhaustive]
 pub struct GoogleSearch {
     client: Client,
     key: String,
@@ -91,7 +90,6 @@ impl Search for GoogleSearch {
 
 /// The JSON API of a SearXNG server.
 #[derive(Clone)]
-#[non_exhaustive]
 pub struct SearxngSearch {
     client: Client,
     base: String,

@@ -100,7 +100,6 @@ pub trait RunStore: Send + Sync + fmt::Debug {
 
 /// A stored record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Saved {
     /// The revision, which increases by one with each save.
     pub revision: u64,
@@ -118,7 +117,6 @@ impl Saved {
 
 /// An error of a store.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum StoreError {
     /// The record was saved, or the conversation claimed, by somebody else.
     #[error("another server has changed or claimed the run")]
