@@ -32,9 +32,20 @@ pub fn line(text: &str) -> String {
 /// there a line break has three, a long word is broken, and an invisible character is its code point.
 #[must_use]
 pub fn shown_length(text: &str) -> usize {
+    shown_within(text, usize::MAX).unwrap_or(usize::MAX)
+}
+
+/// Returns the [length](shown_length) of a text, or `None` if it exceeds `most`. The rest of such a text is not read.
+#[must_use]
+pub fn shown_within(text: &str, most: usize) -> Option<usize> {
     let mut length = Shown::default();
-    text.chars().for_each(|character| length.add(character));
-    length.all
+    for character in text.chars() {
+        length.add(character);
+        if length.all > most {
+            return None;
+        }
+    }
+    Some(length.all)
 }
 
 /// Returns a text of which a question shows at most so many characters, with a note of what is left out.
@@ -178,6 +189,8 @@ mod tests {
         assert_eq!(shown_length("two words"), 9);
         assert_eq!(shown_length("a\nb"), 5);
         assert_eq!(shown_length(&"x".repeat(100)), 106);
+        assert_eq!(shown_within(&"x".repeat(100), 106), Some(106));
+        assert_eq!(shown_within(&"x".repeat(100), 105), None);
         assert_eq!(shown_length("\u{2211}"), 10);
         assert_eq!(shown_length("日本語 😀"), 5);
         assert_eq!(shortened_to("a b", 3), "a b");

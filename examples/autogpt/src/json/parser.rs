@@ -69,7 +69,7 @@ pub fn without_bad_escapes(text: &str) -> String {
 pub fn find_object(text: &str, wanted: impl Fn(&Value) -> bool) -> Found {
     let mut parser = Parser::new(text, Rules::Tolerant);
     let mut first = None;
-    while parser.seek(b'{') {
+    while parser.seek_object() {
         parser.has_member = false;
         match parser.value(0) {
             Ok(value) if wanted(&value) => return Found::Object(value),
@@ -301,9 +301,9 @@ impl<'a> Parser<'a> {
         self.eat(bracket) || (self.is_tolerant() && self.peek().is_none())
     }
 
-    /// Moves to the next `byte`. Returns `false` at the end of the text.
-    fn seek(&mut self, byte: u8) -> bool {
-        let next = self.rest().bytes().position(|b| b == byte);
+    /// Moves to the next opening brace. Returns `false` at the end of the text.
+    fn seek_object(&mut self) -> bool {
+        let next = self.rest().find('{');
         self.at = next.map_or(self.text.len(), |distance| self.at + distance);
         next.is_some()
     }

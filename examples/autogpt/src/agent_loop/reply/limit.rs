@@ -1,7 +1,7 @@
 //! The limit of a reply that cannot be used.
 
 use super::Thoughts;
-use crate::escape::{shortened_to, shown_length};
+use crate::escape::{shortened_to, shown_length, shown_within};
 
 /// The number of characters, as they are [shown](shown_length), of a reply without a command, and of what the model gets
 /// back of it.
@@ -17,11 +17,11 @@ impl Thoughts {
             *text = shortened_to(text, space);
             space = space.saturating_sub(shown_length(text));
         }
-        let lines = self.plan.iter().take_while(|line| {
-            let length = shown_length(line) + 1;
-            let fits = length <= space;
-            space = space.saturating_sub(length);
-            fits
+        // With the line break behind each.
+        let lines = self.plan.iter().map_while(|line| {
+            space = space.checked_sub(1)?;
+            space -= shown_within(line, space)?;
+            Some(())
         });
         let shown = lines.count();
         let left = self.plan.len() - shown;
