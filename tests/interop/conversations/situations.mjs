@@ -11,6 +11,7 @@ const ali = client(`${users}/agents/analyst/v1`, 'sesame').responses;
 const dorothy = client(`${users}/agents/analyst/v1`, 'poppy');
 const conversations = client(`${users}/agents/analyst/v1`, 'sesame').conversations;
 
+// In `And what?` is no word that the analyst could look up in the guide: it tells how many messages it knows.
 const model = 'analyst';
 const say = (input, previous_response_id, responses = ali) => responses.create({ model, input, previous_response_id });
 const inside = (conversation, input, responses = ali) => responses.create({ model, input, conversation });
@@ -64,7 +65,7 @@ await run({
   },
   'a deleted response': async () => {
     const first = await say('Hello.');
-    const second = await say('And now?', first.id);
+    const second = await say('And what?', first.id);
     await ali.delete(first.id);
     await missing(ali.retrieve(first.id));
     await unknown(say('Goodbye.', first.id));
@@ -90,14 +91,14 @@ await run({
       response = await ali.create({ model, input: 'Hello.', background: true });
       same(response.status, 'in_progress');
       id = response.id;
-      await say('And now?', id);
+      await say('And what?', id);
     }, 400, 'previous_response_not_found');
     do {
       await new Promise((resolve) => setTimeout(resolve, 100));
       response = await ali.retrieve(id);
     } while (response.status === 'in_progress');
     knows(response, 0);
-    knows(await say('And now?', id), 2);
+    knows(await say('And what?', id), 2);
   },
   'a second turn in a conversation while one runs': async () => {
     let id;
@@ -105,10 +106,10 @@ await run({
       ({ id } = await conversations.create());
       const stream = await ali.create({ model, input: 'Hello.', conversation: id, stream: true });
       let second;
-      for await (const { type } of stream) if (type === 'response.output_text.delta') await (second ??= inside(id, 'And now?').then(() => null, (error) => error));
+      for await (const { type } of stream) if (type === 'response.output_text.delta') await (second ??= inside(id, 'And what?').then(() => null, (error) => error));
       if (await second) throw await second;
     }, 400, 'conversation_locked');
-    knows(await inside(id, 'And now?'), 2);
+    knows(await inside(id, 'And what?'), 2);
   },
   'a thread that is lost between two requests': async () => {
     // The second request reaches a server that has never heard of the thread.
