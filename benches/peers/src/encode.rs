@@ -154,7 +154,7 @@ impl Checked {
     }
 }
 
-/// What a peer reads of a request, whatever the protocol.
+/// The members of a request that a peer reads, whatever the protocol.
 #[derive(Deserialize)]
 #[expect(dead_code, reason = "part of the work")]
 struct Asked {

@@ -8,7 +8,7 @@ use cpu_time::ThreadTime;
 
 use crate::{Case, Contender};
 
-/// How long and how often a contender runs.
+/// The number and the length of the turns of a contender.
 #[derive(Clone, Copy)]
 pub struct Effort {
     pub rounds: usize,

@@ -1,4 +1,4 @@
-//! How text events of each protocol are written and read by hand, with serde_json and structs.
+//! The peers' writers and readers of text events of each protocol: serde_json and structs, by hand.
 
 use std::borrow::Cow;
 use std::hint::black_box;
@@ -26,7 +26,7 @@ pub trait Peer: Protocol {
     const EVENT: Option<&str>;
     /// The bytes around a text as JSON, for the protocol whose events are built around a loop that only escapes.
     const AROUND: Option<(&str, &str)> = None;
-    /// What peers read text events with.
+    /// The type with which peers read text events.
     const READER: &str = "serde_json";
 
     /// The data of a text event.

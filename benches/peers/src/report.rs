@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use crate::measure::{Effort, Time};
 use crate::{Case, Kind, Row};
 
-/// What was measured of a row, in one run or more.
+/// The measurements of a row, of one run or more.
 pub struct Measured {
     name: String,
     title: String,

@@ -31,7 +31,7 @@ pub struct Judge {
     stream: Range<usize>,
     /// The names of the requests that were not sent.
     pub(super) skipped: Vec<String>,
-    /// What excerpts must not show.
+    /// The values that excerpts must not show.
     pub(super) secrets: Secrets,
 }
 

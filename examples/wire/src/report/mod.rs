@@ -41,7 +41,7 @@ pub(crate) struct Sheet<'a> {
     /// The beginning of the check.
     pub(crate) time: String,
     pub(crate) took: Duration,
-    /// How far the check came, if it was stopped.
+    /// The request at which the check was stopped, if it was.
     pub(crate) stopped: Option<&'a str>,
 }
 

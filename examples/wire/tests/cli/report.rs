@@ -61,7 +61,7 @@ fn ids(list: &Value) -> Vec<&str> {
 
 const KEY: &str = "sk-0123456789abcdef";
 
-/// What no report may repeat as it is: markup, characters without a form in XML, bytes that are no text, and the key.
+/// Text that no report may repeat as it is: markup, characters without a form in XML, bytes that are no text, and the key.
 const HOSTILE: &[u8] = b"data: </pre></td></failure><script>alert(1)</script>]]> &nbsp; \0 \x1b[2J \xef\xbf\xbe \xff\xfe \
                          no such key: sk-0123456789abcdef\n\n";
 
