@@ -180,6 +180,9 @@ fn a_report_hides_what_was_sent_as_a_key() {
         let header = HeaderValue::from_str(&format!("Bearer {KEY}")).unwrap();
         let path = format!("/v1/chat/completions?debug=true&key={ADDRESS}");
         let target = script.target().path(path).header(AUTHORIZATION, header);
+        let debug = format!("{target:?}");
+        assert!(debug.contains("/v1/chat/completions"), "{debug}");
+        assert!(!debug.contains(KEY) && !debug.contains(ADDRESS), "{debug}");
         let report = block_on(check(&script, target)).to_string();
         assert!(report.contains(shown), "{report}");
         assert!(!report.contains("sk-01234"), "{report}");

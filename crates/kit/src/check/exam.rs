@@ -200,11 +200,13 @@ impl<'a> Exam<'a> {
     }
 }
 
-/// Shows the names of headers, never their values.
+/// Shows the names of headers, never their values, and the path without its query.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let path = self.path.as_deref();
+        let path = path.map(|path| path.split_once('?').map_or(path, |(path, _)| path));
         f.debug_struct("Settings")
-            .field("path", &self.path)
+            .field("path", &path)
             .field("model", &self.model)
             .field("headers", &self.headers.keys().collect::<Vec<_>>())
             .finish_non_exhaustive()

@@ -1,5 +1,7 @@
 //! The secrets of a target, which a report must not repeat.
 
+use std::fmt;
+
 use super::exam::Settings;
 
 /// The length in bytes below which a value is no secret: `1` or `true` would hide half of every excerpt.
@@ -9,8 +11,15 @@ const SHORTEST: usize = 8;
 const SHORTEST_END: usize = 4;
 
 /// The values that were sent to the endpoint and may be keys: of headers, and of the query.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Secrets(Vec<Vec<u8>>);
+
+/// Shows the number of the secrets, and none of them.
+impl fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} secrets", self.0.len())
+    }
+}
 
 impl Secrets {
     /// Returns the secrets of a target: of `Bearer KEY` and `session=KEY; path=/` the keys.
