@@ -179,9 +179,9 @@ impl AutoGpt {
             match self.model.chat(request).await {
                 Ok(reply) => return Input::Reply(reply),
                 Err(error) if error.is_temporary() && tries < self.retries => {
-                    // A longer delay that the server requests is shortened.
+                    // The delay that the server requests, from the usual one up to ten times as long.
                     let most = wait.saturating_mul(10);
-                    tokio::time::sleep(error.wait.unwrap_or(wait).min(most)).await;
+                    tokio::time::sleep(error.wait.unwrap_or(wait).clamp(wait, most)).await;
                     wait = wait.saturating_mul(2);
                     tries += 1;
                 }
