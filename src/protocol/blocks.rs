@@ -1,4 +1,4 @@
-//! What a protocol declares of its blocks and documents.
+//! The declaration of a protocol whose replies are made of blocks.
 
 use std::convert::Infallible;
 
