@@ -12,6 +12,7 @@
 mod exchange;
 mod forgery;
 mod form;
+mod inside;
 #[cfg(feature = "resumable")]
 mod servers;
 mod trouble;
