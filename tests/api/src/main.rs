@@ -77,6 +77,13 @@ fn document(root: &Path) -> Vec<(&'static str, PathBuf)> {
         .args(["doc", "--locked", "--quiet", "--no-deps", "--all-features"]);
     cargo.arg("--target-dir").arg(&target);
     cargo.args(PACKAGES.iter().flat_map(|package| ["--package", package]));
+    // `cargo run` sets these. Build scripts that ask for them would run anew, and what depends on them be compiled anew.
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARGO_MANIFEST_") || name.starts_with("CARGO_PKG_") {
+            cargo.env_remove(&*name);
+        }
+    }
     cargo.env("RUSTDOCFLAGS", "-Zunstable-options --output-format json");
     cargo.env("RUSTDOC", root.join("tests/api/rustdoc"));
     assert!(cargo.status().unwrap().success(), "cargo doc");
