@@ -13,8 +13,8 @@ use syn::{
 pub(crate) struct Options(Vec<Meta>);
 
 impl Options {
-    /// Reads the attributes of this name. An option that is not among the `known` ones, which have spaces in between,
-    /// or that is there twice, is an error at its name.
+    /// Reads the attributes with the name `attribute`. An option that is not in the space-separated list `known`, or
+    /// that is given twice, is an error with the span of its name.
     pub(crate) fn parse(attributes: &[Attribute], attribute: &str, known: &str) -> Result<Self> {
         let mut options: Vec<Meta> = Vec::new();
         let list = Punctuated::<Meta, Token![,]>::parse_terminated;
@@ -47,25 +47,25 @@ impl Options {
         Ok(option.map(Meta::require_path_only).transpose()?.is_some())
     }
 
-    /// Returns the value of `name = value`.
+    /// Returns the value of `name = value`, if given.
     pub(crate) fn value<T: Parse>(&self, name: &str) -> Result<Option<T>> {
         let option = self.find(name).map(Meta::require_name_value).transpose()?;
         let value = option.map(|it| parse2(it.value.to_token_stream()));
         value.transpose()
     }
 
-    /// Returns the text of `name = "text"`.
+    /// Returns the text of `name = "text"`, if given.
     pub(crate) fn text(&self, name: &str) -> Result<Option<LitStr>> {
         self.value(name)
     }
 
-    /// Returns the list of `name(…)`.
+    /// Returns the list of `name(…)`, if given.
     pub(crate) fn list(&self, name: &str) -> Result<Option<&MetaList>> {
         self.find(name).map(Meta::require_list).transpose()
     }
 }
 
-/// Returns the path of a type, also of one that a macro has passed on.
+/// Returns the path of a type, also of a type that a macro has passed on.
 fn path(ty: &Type) -> Option<&syn::Path> {
     match ty {
         Type::Path(path) => Some(&path.path),
@@ -74,13 +74,13 @@ fn path(ty: &Type) -> Option<&syn::Path> {
     }
 }
 
-/// Returns `true` if a type is one of these names, without a path.
+/// Returns `true` if a type is one of these names, without a module path.
 pub(crate) fn is(ty: &Type, names: &[&str]) -> bool {
     let ident = path(ty).and_then(syn::Path::get_ident);
     ident.is_some_and(|ident| names.iter().any(|name| ident == name))
 }
 
-/// Returns `T` of a type such as `Option<T>`.
+/// Returns the argument `T` of a type `generic<T>`, such as `Option<T>`.
 pub(crate) fn argument<'a>(ty: &'a Type, generic: &str) -> Option<&'a Type> {
     let last = path(ty)?.segments.last()?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
@@ -93,7 +93,7 @@ pub(crate) fn argument<'a>(ty: &'a Type, generic: &str) -> Option<&'a Type> {
     types.next().filter(|_| last.ident == generic)
 }
 
-/// A rule by which names of Rust become names on the wire.
+/// A rule by which Rust names become names on the wire.
 #[derive(Clone, Copy)]
 pub(crate) enum Case {
     Snake,
@@ -102,7 +102,7 @@ pub(crate) enum Case {
 }
 
 impl Case {
-    /// Reads `rename_all`.
+    /// Reads `rename_all`, by default `snake_case`.
     pub(crate) fn parse(options: &Options) -> Result<Self> {
         let Some(name) = options.text("rename_all")? else {
             return Ok(Self::Snake);
@@ -118,7 +118,7 @@ impl Case {
         }
     }
 
-    /// Converts a name, `snake_case` or `PascalCase`.
+    /// Converts a name in `snake_case` or `PascalCase`.
     pub(crate) fn apply(self, name: &impl ToString) -> String {
         let name = name.to_string();
         let mut wire = String::new();
@@ -146,22 +146,22 @@ impl Case {
     }
 }
 
-/// The part of a value that `Debug` shows.
+/// The part of a value that `Debug` output contains.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Show {
     All,
-    /// The size: people paste secrets into chats.
+    /// The size: texts of a chat may contain secrets.
     Size,
-    /// That there is one.
+    /// Only the fact that there is a value.
     Presence,
-    /// The beginning of a name that may be of any length.
+    /// The beginning of a name, which may have any length.
     Start,
-    /// Nothing.
+    /// No part.
     Nothing,
 }
 
 impl Show {
-    /// The options, and what they mean.
+    /// The options and their meanings.
     const OPTIONS: [(&str, Self); 4] = [
         ("content", Self::Size),
         ("hidden", Self::Presence),
@@ -178,7 +178,7 @@ impl Show {
         Ok(Self::All)
     }
 
-    /// Returns what is passed to the builder of `Debug` in place of the reference `value`.
+    /// Returns the expression that the `Debug` builder gets in place of the reference `value`.
     pub(crate) fn shown(self, value: impl ToTokens) -> TokenStream {
         match self {
             Self::All | Self::Nothing => quote!(#value),

@@ -1,4 +1,4 @@
-//! Enums of events: objects that are one frame each.
+//! The derive for enums of events: objects that are one frame each.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -18,13 +18,13 @@ struct Events<'a> {
     tag: LitStr,
     events: Vec<Event<'a>>,
     other: &'a Ident,
-    /// The events whose data is no JSON.
+    /// The events with fixed data that is not JSON, each with the data.
     literals: Vec<(&'a Ident, LitStr)>,
     firsts: Vec<&'a Ident>,
     lasts: Vec<&'a Ident>,
 }
 
-/// An event that is an object of a type.
+/// An event that is an object with a type.
 struct Event<'a> {
     variant: &'a Variant,
     options: Options,
@@ -119,7 +119,7 @@ impl<'a> Events<'a> {
         let arms = self.events.iter().map(|it| it.choice.write(&self.tag, &to));
         let (literals, data): (Vec<_>, Vec<_>) = self.literals.iter().cloned().unzip();
         let (other, names) = match self.options.has("named")? {
-            // The name of its frame is not known.
+            // The frame of an unknown event has no known name.
             true => {
                 let idents = self.events.iter().map(|it| it.choice.ident);
                 let tags = self.events.iter().map(|it| it.choice.tag());
@@ -144,7 +144,7 @@ impl<'a> Events<'a> {
         })
     }
 
-    /// Returns the methods that tell what an event is.
+    /// Returns the methods that classify an event or list its members.
     fn questions(&self) -> Result<TokenStream> {
         let Self { firsts, lasts, .. } = self;
         let texts = self.events.iter().map(Event::text);
@@ -178,7 +178,7 @@ impl<'a> Events<'a> {
         })
     }
 
-    /// Returns `Output`: the events that an agent sends.
+    /// Returns the enum `Output`, if requested: the events that an agent sends.
     fn output(&self) -> Result<Option<TokenStream>> {
         let Some(docs) = self.options.text("output")? else {
             return Ok(None);
@@ -213,7 +213,7 @@ impl<'a> Events<'a> {
 }
 
 impl Event<'_> {
-    /// The arm for the name on the wire.
+    /// Returns the match arm for the name on the wire.
     fn arm(&self, value: &TokenStream) -> TokenStream {
         let tag = self.choice.tag();
         match &self.prefix {
@@ -222,7 +222,7 @@ impl Event<'_> {
         }
     }
 
-    /// The arm with the members that the event must have, and all that it names.
+    /// Returns the match arm with the required members of the event, and all of its members.
     fn members(&self, tag: &LitStr) -> TokenStream {
         let members = match &self.choice.form {
             Form::Object(ty) => {
@@ -238,7 +238,7 @@ impl Event<'_> {
         self.arm(&quote!(::core::option::Option::Some((#members))))
     }
 
-    /// The arm that finds the text.
+    /// Returns the match arm that finds the text, if the event has one.
     fn text(&self) -> Result<Option<TokenStream>> {
         let Some(text) = self.options.text("text")? else {
             return Ok(None);
@@ -246,7 +246,7 @@ impl Event<'_> {
         let no_member = || Error::new_spanned(&text, "the event has no such member");
         let path = text.value();
         let keys: Vec<_> = path.split('.').collect();
-        // The first key is that of a field of the variant, unless the value is the object.
+        // The first key is a field of the variant, unless the value is the object.
         let (field, mut names) = match (&self.choice.form, &*keys) {
             (Form::Object(_), keys) => (quote!((value)), keys),
             (Form::Member(key), [first, rest @ ..]) if key.value() == *first => {

@@ -1,6 +1,7 @@
-//! Derives for the messages and events of copilot-wire, in which a member is named once.
+//! Derives for the messages and events of copilot-wire, in which each member is named once.
 //!
-//! The crate `copilot-wire` exports them, with their documentation, as `json::Wire` and `protocol::FrameEvent`.
+//! The crate `copilot-wire` exports these derives, with their documentation, as `json::Wire` and
+//! `protocol::FrameEvent`.
 
 mod attributes;
 mod event;

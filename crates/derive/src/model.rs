@@ -1,4 +1,4 @@
-//! Structs: objects with known members.
+//! The derive for structs: objects with known members.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ struct Model {
 struct Fixed {
     key: String,
     value: LitStr,
-    /// The member that it is written after; at first without one.
+    /// The member after which this one is written. `None` if it is written first.
     after: Option<Ident>,
 }
 
@@ -87,7 +87,7 @@ struct Member<'a> {
     read: Option<Path>,
     skip: bool,
     new: bool,
-    /// `true` if `new` and the setter take a list of what converts into the items.
+    /// `true` if `new` and the setter take a list of values that convert into the items.
     into: bool,
     set: Option<LitStr>,
     show: Show,
@@ -114,20 +114,20 @@ impl<'a> Member<'a> {
         })
     }
 
-    /// The arm that reads the member.
+    /// Returns the match arm that reads the member.
     fn take(&self, null_is_absent: bool) -> TokenStream {
         let Self {
             ident, key, always, ..
         } = self;
         let read = match &self.read {
             Some(path) => quote!(#path),
-            // At the type, so that a type that is no JSON value is an error there.
+            // With the span of the type, where the compiler reports a type that does not implement `Wire`.
             None => quote_spanned!(self.ty.span()=> ::copilot_wire::__private::Wire::read_from),
         };
         quote!(#key => ::copilot_wire::__private::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
     }
 
-    /// The statement that writes the member.
+    /// Returns the statement that writes the member.
     fn write(&self) -> TokenStream {
         let Self {
             ident, key, always, ..
@@ -143,12 +143,12 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// The parameter by which `new` and a setter take the value, and the value of the field.
+    /// Returns the parameter of `new` and a setter, and the expression for the value of the field.
     fn parameter(&self) -> (TokenStream, TokenStream) {
         let (name, ty) = (self.ident, self.ty);
         let is_plain = |ty: &Type| is(ty, &["bool", "u32", "u64", "f64", "Json", "Members"]);
         if let Some(item) = argument(ty, "List").or_else(|| argument(ty, "Vec")) {
-            // Not for all lists: of an empty one the type of the items would not be known.
+            // Only with `into`: the compiler could not infer the item type of an empty list.
             let (item, items) = match self.into {
                 true => (
                     quote!(impl ::core::convert::Into<#item>),
@@ -176,7 +176,7 @@ impl<'a> Member<'a> {
     fn setter(&self) -> Option<TokenStream> {
         let (docs, ident) = (self.set.as_ref()?, self.ident);
         let (parameter, value) = match is(self.ty, &["bool"]) {
-            // A switch that is off by default.
+            // The setter of a `bool` has no parameter.
             true => (quote!(), quote!(true)),
             false => self.parameter(),
         };
@@ -213,7 +213,7 @@ pub(crate) fn derive(input: &DeriveInput, fields: &Fields) -> Result<TokenStream
     Ok(quote!(#wire #debug #constructors ::copilot_wire::__json_api!(#name);))
 }
 
-/// Returns an error at the field that is the second member of one name.
+/// Returns an error at the second field with the same name on the wire.
 fn check_names(model: &Model, fields: &[Member<'_>]) -> Result<()> {
     let mut names: BTreeSet<_> = model.fixed.iter().map(|it| &it.key).collect();
     for field in fields.iter().filter(|it| !it.skip) {
@@ -290,7 +290,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
             }
 
             fn write_to(&self, to: ::copilot_wire::json::ValueWriter<'_>) {
-                // A retained value is rare, so it is searched only if there are any.
+                // Retained values are rare, so they are searched only if there are any.
                 let is_retained = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();
                 ::copilot_wire::__private::object(to, |object| {
                     #(#writes)*
@@ -299,8 +299,8 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
                             #(#keys => ::copilot_wire::__private::is_unset(&self.#idents, #always),)*
                             _ => true,
                         };
-                        // A field that was set since replaces the retained value: both would be two
-                        // members of one name.
+                        // A field that was set later replaces the retained value: otherwise one name would have two
+                        // members.
                         if is_unset {
                             object.member(key).raw(value);
                         }
@@ -322,7 +322,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     })
 }
 
-/// Returns `Debug`, if the struct wants it or a field says what it shows.
+/// Returns `Debug`, if the struct requests it or a field hides a part of its value.
 fn debug(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Option<TokenStream> {
     if !model.debug && fields.iter().all(|it| it.show == Show::All) {
         return None;
@@ -350,7 +350,7 @@ fn debug(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Option<TokenStre
     })
 }
 
-/// Returns `new` and the setters.
+/// Returns an `impl` block with `new` and the setters.
 fn constructors(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<TokenStream> {
     let given: Vec<_> = fields.iter().filter(|it| it.new).collect();
     let new = match (&model.new, given.first()) {

@@ -1,4 +1,4 @@
-//! Enums without values: strings of which some are known.
+//! The derive for enums without values: strings, of which some are known.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,7 @@ use syn::{DataEnum, DeriveInput, Error, Fields, Ident, Result, Variant};
 
 use crate::attributes::{Case, Options};
 
-/// Returns the variant for everything that has no variant of its own, which is marked `other`.
+/// Returns the variant that is marked `other`, for all values without a variant of their own.
 pub(crate) fn other<'a>(
     name: &Ident,
     mut others: impl Iterator<Item = &'a Variant>,

@@ -1,4 +1,4 @@
-//! Enums with values: objects that one member tells apart.
+//! The derive for enums with values: objects whose tag determines the variant.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -22,11 +22,11 @@ pub(crate) struct Choice<'a> {
 /// The members of the object besides the tag.
 pub(crate) enum Form<'a> {
     Nothing,
-    /// Those of the value, with the tag.
+    /// The members of the value, which include the tag.
     Object(&'a Type),
-    /// One that has the value.
+    /// One member, which has the value.
     Member(LitStr),
-    /// One for each field.
+    /// One member for each field.
     Fields(Vec<(&'a Ident, String)>),
 }
 
@@ -55,7 +55,7 @@ impl<'a> Choice<'a> {
         })
     }
 
-    /// The value of the tag: that of the object, given, or the name of the variant.
+    /// Returns the value of the tag: the tag of the object, the given name, or the name of the variant.
     pub(crate) fn tag(&self) -> TokenStream {
         match (&self.form, &self.name) {
             (Form::Object(ty), _) => {
@@ -69,7 +69,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The check that the object has a tag, which writes it.
+    /// Returns the compile-time check that an object has a tag.
     pub(crate) fn check(&self) -> Result<Option<TokenStream>> {
         let Form::Object(ty) = self.form else {
             return Ok(None);
@@ -86,7 +86,7 @@ impl<'a> Choice<'a> {
         }))
     }
 
-    /// The expression that reads the variant from `json`, with a function that reads an object.
+    /// Returns the expression that reads the variant from `json`. `object` is a function that reads an object.
     pub(crate) fn read(&self, object: &TokenStream) -> TokenStream {
         let ident = self.ident;
         match &self.form {
@@ -104,7 +104,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The arm that writes the variant with the writer `to`.
+    /// Returns the match arm that writes the variant with the writer `to`.
     pub(crate) fn write(&self, key: &LitStr, to: &TokenStream) -> TokenStream {
         let (ident, tag) = (self.ident, self.tag());
         let (fields, values, keys) = match &self.form {
@@ -115,7 +115,7 @@ impl<'a> Choice<'a> {
             Form::Member(key) => (quote!((value)), vec![quote!(value)], vec![key.value()]),
             Form::Fields(fields) => {
                 let (idents, keys): (Vec<_>, Vec<_>) = fields.iter().cloned().unzip();
-                // Names that are not those of the other variables.
+                // The prefix keeps these names apart from other variables.
                 let names = idents.iter().map(|it| format_ident!("field_{it}"));
                 let values: Vec<_> = names.map(|it| quote!(#it)).collect();
                 (quote!({ #(#idents: #values),* }), values, keys)
@@ -129,7 +129,7 @@ impl<'a> Choice<'a> {
         }
     }
 
-    /// The conversion of a payload that is the object.
+    /// Returns the conversion from a payload that is an object.
     pub(crate) fn from(&self, name: &Ident) -> Option<TokenStream> {
         let Form::Object(ty) = self.form else {
             return None;

@@ -15,14 +15,13 @@ use copilot_wire::protocol::{Environment, Ticks};
 
 /// A virtual clock for tests: sleeps take no real time, and every run has the same times.
 ///
-/// It starts at zero. [`Harness`](super::Harness) advances it to the end of the next
-/// [`sleep`](Self::sleep) when nothing else wakes the agent; it never advances by itself. As an
-/// [`Environment`] it has this time, keep-alive ticks in it, and ids that are the same in every
-/// run.
+/// The clock starts at zero. [`Harness`](super::Harness) advances it to the end of the next [`sleep`](Self::sleep)
+/// when nothing else wakes the agent; the clock never advances by itself. As an [`Environment`], it provides this
+/// time, keep-alive ticks, and ids that are the same in every run.
 ///
-/// It stops after ten years: a longer sleep, such as one of [`Duration::MAX`], never ends.
+/// The clock stops after ten years: a longer sleep, such as one of [`Duration::MAX`], never ends.
 ///
-/// Clones are the same clock.
+/// Clones share one clock.
 #[derive(Clone, Default)]
 pub struct Clock(Arc<Mutex<State>>);
 
@@ -34,7 +33,7 @@ struct State {
     ids: u64,
 }
 
-/// A time, and a number that distinguishes sleeps that end at this time.
+/// The end of a wait, and a number that distinguishes waits with the same end.
 type Key = (Duration, u64);
 
 struct Waiter {
@@ -45,14 +44,14 @@ struct Waiter {
 #[derive(PartialEq)]
 enum Kind {
     Sleep,
-    /// Waits for the time without advancing it.
+    /// A keep-alive tick: the clock does not advance because of it.
     Tick,
 }
 
-/// 1 January 2026.
+/// The start, since the Unix epoch: 1 January 2026.
 const START: Duration = Duration::from_secs(1_767_225_600);
 
-/// Ten years. Programs use thirty years for "never", and keep-alive ticks would be made all the way.
+/// The last time of a clock: ten years. Programs use thirty years for "never", and the clock would tick all that time.
 const END: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 impl Clock {
@@ -72,7 +71,7 @@ impl Clock {
     ///
     /// # Cancel safety
     ///
-    /// A sleep that is dropped no longer counts.
+    /// A dropped sleep no longer advances the clock.
     pub fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send + use<> {
         Sleep {
             key: self.wait(Kind::Sleep, duration),
@@ -80,17 +79,17 @@ impl Clock {
         }
     }
 
-    /// Advances the clock.
+    /// Advances the clock by `duration` and wakes the tasks that are due.
     pub fn advance(&self, duration: Duration) {
         let to = self.elapsed().saturating_add(duration).min(END);
         while self.until(to) {}
         let mut state = self.state();
-        // A woken task may have advanced it further.
+        // A woken task may have advanced the clock further.
         state.now = state.now.max(to);
     }
 
-    /// Advances the clock to the end of the next sleep, with the ticks before it. Returns `true` if it
-    /// advanced.
+    /// Advances the clock to the next tick or the end of a sleep, if there is a sleep. Returns `true` if there was
+    /// one.
     pub(super) fn skip(&self) -> bool {
         let state = self.state();
         let mut waiting = state.waiting.iter();
@@ -100,7 +99,7 @@ impl Clock {
         time.is_some_and(|time| self.until(time))
     }
 
-    /// Advances to the first awaited time up to `to`, and wakes its tasks.
+    /// Advances to the first awaited time up to `to`, and wakes its tasks. Returns `false` if there is none.
     fn until(&self, to: Duration) -> bool {
         let mut state = self.state();
         let first = state.waiting.keys().next().copied();
@@ -108,8 +107,8 @@ impl Clock {
             return false;
         };
         state.now = state.now.max(time);
-        // Key numbers never reach `u64::MAX`, so this takes all waits of this time: tasks that are
-        // due together are woken before the clock moves on.
+        // Key numbers never reach `u64::MAX`, so the split removes all waits that end at `time`: tasks that are due
+        // together are woken before the clock advances.
         let later = state.waiting.split_off(&(time, u64::MAX));
         let due = mem::replace(&mut state.waiting, later);
         // A waker may call this clock, so the lock is released first.
@@ -124,14 +123,14 @@ impl Clock {
         let mut state = self.state();
         // A wait beyond the end stays pending for ever, as a real "never" does.
         let time = state.now.checked_add(wait).filter(|time| *time <= END)?;
-        // The number keeps two waits of one time apart, and in the order of their registration.
+        // The number distinguishes two waits with the same end, and orders them by their registration.
         state.keys += 1;
         let key = (time, state.keys);
         state.waiting.insert(key, Waiter { kind, waker: None });
         Some(key)
     }
 
-    /// Updates the waker.
+    /// Polls a wait. A wait without a key never ends.
     fn poll(&self, key: Option<Key>, cx: &Context<'_>) -> Poll<()> {
         let Some(key) = key else {
             return Poll::Pending;
@@ -144,8 +143,7 @@ impl Clock {
                 mem::swap(&mut waiter.waker, &mut waker);
                 Poll::Pending
             }
-            // Due waits are removed when they are woken, so a missing key is the sign of the time
-            // being over.
+            // Due waits are removed when they are woken, so a missing key means that the wait is over.
             None => Poll::Ready(()),
         }
     }
@@ -192,8 +190,7 @@ impl Stream for Interval {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
         ready!(self.tick.clock.poll(self.tick.key, cx));
-        // The next period counts from now. Ticks that were missed while nobody polled are not made
-        // up for.
+        // The next period starts now: ticks that were missed while nobody polled are skipped.
         self.tick.key = self.tick.clock.wait(Kind::Tick, self.period);
         Poll::Ready(Some(()))
     }

@@ -7,7 +7,7 @@ use copilot_wire::protocol::{Citation, Level, Notice, OneLine, Status, Table, To
 
 /// The effect of an event on a user, in the terms of the shared vocabulary.
 ///
-/// `Display` is one line, for example, `status: Looking it up`.
+/// `Display` writes one line, such as `status: Looking it up`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Effect {
@@ -33,9 +33,9 @@ pub enum Effect {
     Error(Notice),
     /// Any other event, by its name on the wire.
     Other {
-        /// Its name.
+        /// The name of the event.
         name: String,
-        /// Its data.
+        /// The data of the event.
         data: Json,
     },
 }
@@ -85,7 +85,7 @@ impl fmt::Display for Effect {
             Self::Citation(citation) => {
                 write!(f, "citation: {}", OneLine(&citation.title))?;
                 match &citation.url {
-                    // The title may be the address, which is then not written twice.
+                    // If the title is the address, the address is written once.
                     Some(url) if *url != citation.title => write!(f, " <{}>", OneLine(url)),
                     _ => Ok(()),
                 }

@@ -13,7 +13,7 @@ use futures_core::Stream;
 use super::Clock;
 use copilot_wire::agent::Body;
 
-/// The frames of a body. The clock advances while the agent waits for it only.
+/// The frames of a body. The clock advances only while the agent waits for nothing else.
 pub(super) struct Frames {
     body: Body,
     clock: Clock,
@@ -26,7 +26,7 @@ impl Frames {
         Self { body, clock, woken }
     }
 
-    /// Returns the next frame.
+    /// Returns the next frame. `None` at the end.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
         let mut asked = false;
         poll_fn(|cx| self.poll(cx, &mut asked)).await
@@ -36,8 +36,8 @@ impl Frames {
     /// runtime delivers deferred wakes, and runs spawned tasks, between two polls.
     fn poll(&mut self, cx: &Context<'_>, asked: &mut bool) -> Poll<Option<Bytes>> {
         let woken = self.woken.swap(false, Ordering::SeqCst);
-        // Quiet is only the second poll in a row without a wake: the first one asks the runtime to
-        // let spawned tasks run in between.
+        // `quiet` is `true` at the second poll in a row without a wake: the first one requests another poll, so that
+        // the runtime runs spawned tasks in between.
         let quiet = mem::take(asked) && !woken;
         let waker = Waker::from(Arc::new(Woken {
             flag: self.woken.clone(),
@@ -47,12 +47,12 @@ impl Frames {
         if let Poll::Ready(frame) = frame {
             return Poll::Ready(frame.and_then(Result::ok));
         }
-        // A wake has reached the outer waker as well. Polling again here is not enough: an agent that
-        // has used up its runtime's budget continues only when the runtime does.
+        // A wake has reached the outer waker as well. Polling again here is not enough: an agent that has used up its
+        // runtime's budget continues only after the runtime has run.
         if !self.woken.load(Ordering::SeqCst) {
             *asked = !quiet;
-            // Without a wake and without a sleep to skip to, nothing in process can continue the
-            // agent: then the outer task waits for something real.
+            // Without a wake and without a sleep to skip to, nothing in process can continue the agent: then the outer
+            // task waits for an external event.
             if !quiet || self.clock.skip() {
                 cx.waker().wake_by_ref();
             }

@@ -16,7 +16,7 @@ pub trait FrontEnd: Send {
     /// The protocol.
     type Protocol: Protocol;
 
-    /// The default path of its requests, with parameters such as `{name}`.
+    /// The default path of the requests, with parameters such as `{name}`.
     const PATH: &'static str;
 
     /// Adds a message of the user.
@@ -25,7 +25,7 @@ pub trait FrontEnd: Send {
     /// Returns the next request: a `POST` to [`PATH`](Self::PATH).
     fn request(&self) -> http::Request<Bytes>;
 
-    /// Decodes the next event of `input` and advances it. Returns `None` when `input` is consumed.
+    /// Decodes the next event of `input` and advances `input` past it. Returns `None` when `input` is consumed.
     ///
     /// # Errors
     ///
@@ -33,13 +33,13 @@ pub trait FrontEnd: Send {
     /// event, and the next call continues after it.
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<EventOf<Self>>, EventError>;
 
-    /// Processes an event and returns its effect on the user.
+    /// Processes an event and returns its effects on the user, if any.
     fn receive(&mut self, event: &EventOf<Self>) -> Vec<Effect>;
 
     /// Ends the turn at the end of the body, and returns what the front end does next.
     fn next(&mut self) -> Next;
 
-    /// Returns the result of a call that this front end can run by itself. `None` by default.
+    /// Returns the result of a call that this front end can run by itself, else `None`, which is the default.
     fn own_answer(&self, call: &ToolCall) -> Option<Answer> {
         let _ = call;
         None
@@ -62,20 +62,20 @@ pub type EventOf<F> = <<F as FrontEnd>::Protocol as Protocol>::Event;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next {
-    /// It waits for the user.
+    /// The front end waits for the user.
     #[default]
     Nothing,
-    /// It makes these calls and sends their results.
+    /// The front end makes these calls and sends their results.
     Calls(Vec<ToolCall>),
-    /// It waits for a yes or no. If the question is part of the text, title and message are empty, and the answers
-    /// are what the user would type to agree and to refuse.
+    /// The front end waits for a yes or no. If the question is part of the text, its title and message are empty, and
+    /// its answers are what the user would type to agree and to refuse.
     Question(Confirmation),
-    /// It shows a failure: the stream did not end as the protocol requires.
+    /// The front end shows a failure: the stream did not end as the protocol requires.
     Broken(&'static str),
 }
 
 impl Next {
-    /// Returns the calls, none if it is another action.
+    /// Returns the calls. Empty for every other action.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         match self {
@@ -89,13 +89,13 @@ impl Next {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// Data.
+    /// The result as JSON.
     Data(Json),
-    /// A text.
+    /// The result as text.
     Text(String),
     /// The error of a failed call.
     Failed(String),
-    /// The result in the form of the wire.
+    /// The result as JSON that is already in the form of the protocol.
     Raw(Json),
 }
 
@@ -127,7 +127,7 @@ impl Answer {
         match self {
             Self::Data(json) | Self::Raw(json) => json.text().to_owned(),
             Self::Text(text) => text,
-            // Protocols without a flag for failures have only the text to say it.
+            // Protocols without a flag for failures report a failure in the text only.
             Self::Failed(why) => format!("error: {why}"),
         }
     }
@@ -148,8 +148,8 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
     request
 }
 
-/// Returns the question that `text` ends with: its id, and as its answers what the user would type to agree and
-/// to refuse.
+/// Returns the question at the end of `text`, if any: its id, and the answers that the user would type to agree and to
+/// refuse.
 #[must_use]
 pub fn question(text: &str) -> Option<Confirmation> {
     let (id, code) = find_question(text)?;
@@ -165,7 +165,7 @@ pub(crate) fn typed_answer(question: &Confirmation, accepted: bool) -> &str {
     }
 }
 
-/// A [`FrontEnd`] of any protocol, as an object.
+/// A [`FrontEnd`] of any protocol, as a trait object.
 pub trait AnyFrontEnd: Send {
     /// Adds a message of the user, see [`FrontEnd::prompt`].
     fn prompt(&mut self, text: &str);
@@ -173,8 +173,7 @@ pub trait AnyFrontEnd: Send {
     /// Returns the next request, see [`FrontEnd::request`].
     fn request(&self) -> http::Request<Bytes>;
 
-    /// Decodes the next event of `input` and returns its effect on the user. `None` when `input`
-    /// is consumed.
+    /// Decodes the next event of `input` and returns its effects on the user. `None` when `input` is consumed.
     ///
     /// # Errors
     ///

@@ -22,10 +22,9 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 /// or real time.
 ///
 /// Requests are written as the front end writes them and read as a server reads them.
-/// Time is that of the [`Clock`]: it advances when the agent waits for a sleep
-/// and nothing has woken it, even after other tasks of the same thread have run. External events,
-/// such as those of a socket, a thread or a runtime's timer, are awaited only while there is no sleep,
-/// because they cannot be observed.
+/// Time is that of the [`Clock`], which advances when the agent waits for a sleep and nothing has woken the agent,
+/// even after other tasks of the same thread have run. External events, such as those of a socket, a thread or a
+/// runtime's timer, cannot be observed, so they are awaited only while there is no sleep.
 ///
 /// ```
 /// use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
@@ -65,10 +64,10 @@ pub struct Harness<F: FrontEnd> {
     agent: Arc<dyn Agent<F::Protocol>>,
     clock: Clock,
     env: Option<Env>,
-    /// Tells harnesses apart.
+    /// Distinguishes harnesses.
     id: u64,
     headers: HeaderMap,
-    /// `true` while a turn runs, and after it was dropped.
+    /// `true` while a turn runs, and after the future of a turn was dropped.
     open: bool,
     next: Next,
 }
@@ -124,8 +123,8 @@ impl<F: FrontEnd> Harness<F> {
         self
     }
 
-    /// Sets an environment in place of the clock, such as one with a runtime's timer. Times are then
-    /// by its [`now`](copilot_wire::protocol::Environment::now).
+    /// Sets an environment in place of the clock, such as one with a runtime's timer. Times are then read from its
+    /// [`now`](copilot_wire::protocol::Environment::now).
     #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         self.env = Some(env);
@@ -161,7 +160,7 @@ impl<F: FrontEnd> Harness<F> {
     ///
     /// # Errors
     ///
-    /// [`HarnessError::Calls`] when the number of calls differs; [`HarnessError::Refused`].
+    /// [`HarnessError::Calls`] without calls or with another number; [`HarnessError::Refused`].
     pub async fn answer(
         &mut self,
         answers: impl IntoIterator<Item = Answer>,
@@ -180,7 +179,7 @@ impl<F: FrontEnd> Harness<F> {
     ///
     /// # Errors
     ///
-    /// [`HarnessError::NoAnswer`] when it cannot; [`HarnessError::Calls`] without calls;
+    /// [`HarnessError::NoAnswer`] when the front end cannot answer a call; [`HarnessError::Calls`] without calls;
     /// [`HarnessError::Refused`].
     pub async fn answer_itself(&mut self) -> Result<Transcript<F::Protocol>, HarnessError> {
         let calls = self.next.calls();
@@ -196,7 +195,7 @@ impl<F: FrontEnd> Harness<F> {
     ///
     /// # Errors
     ///
-    /// [`HarnessError::NoQuestion`] when there is none; [`HarnessError::Refused`].
+    /// [`HarnessError::NoQuestion`] when there is no question; [`HarnessError::Refused`].
     pub async fn decide(
         &mut self,
         accepted: bool,
@@ -230,8 +229,8 @@ impl<F: FrontEnd> Harness<F> {
         parts.headers.extend(self.headers.clone());
         let message = F::Protocol::read(&parts, body).map_err(refused)?;
         let mut params = path_params(F::PATH, parts.uri.path());
-        // A question belongs to a path with its parameters: none of another harness, with the same words, is at
-        // the same one.
+        // A question is bound to the path and its parameters: a unique parameter keeps apart the same questions of two
+        // harnesses.
         params.push(("harness".into(), self.id.to_string().into()));
         let request = Request::<F::Protocol>::from_parts(parts, message).params(params);
 
@@ -239,8 +238,7 @@ impl<F: FrontEnd> Harness<F> {
         let observed = Arc::clone(&faults);
         let env = self.env.clone();
         let env = env.unwrap_or_else(|| Env::new(self.clock.clone()));
-        // Front ends are only shown a general message. The cause of a failure goes to observers,
-        // and a test needs it.
+        // Front ends get only a general message. The cause of a failure is reported to observers, and a test needs it.
         let env = env.observe(move |turn| {
             let mut faults = observed.lock().unwrap_or_else(PoisonError::into_inner);
             faults.extend(fault(turn));
@@ -275,8 +273,8 @@ impl<F: FrontEnd> Harness<F> {
     /// Ends a turn that was dropped.
     fn close(&mut self) {
         if mem::take(&mut self.open) {
-            // Front ends settle a turn in `next`. A turn whose future was dropped never came there,
-            // and the next request would lack its messages.
+            // Front ends store the messages of a turn in `next`. A dropped turn did not call it, and the next request
+            // would lack these messages.
             self.front.next();
         }
     }
@@ -300,8 +298,8 @@ impl<F: FrontEnd> Harness<F> {
                 Ok(None) => return true,
                 Err(error) => {
                     turn.faults.push(error.to_string());
-                    // An unreadable event is skipped, as the real front end does. An error of the
-                    // stream leaves no place to go on from.
+                    // An unreadable event is skipped, as the real front end does. After an error of the stream, no
+                    // position is known from which to continue.
                     if matches!(error, EventError::Stream(_)) {
                         return false;
                     }

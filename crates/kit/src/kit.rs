@@ -24,7 +24,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// The test tools of a protocol, for tests and tools that work with any protocol: the emulated front end,
 /// the rules and requests of the conformance kit, and the line formats of the command line.
 ///
-/// [`kit`] turns it into a value.
+/// [`kit`] turns a toolkit into a value.
 pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + PartialEq> {
     /// The name of the front end, such as `The Example desktop application`.
     const TITLE: &'static str;
@@ -51,19 +51,19 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     /// Describes an event in a line.
     fn describe(event: &Self::Event) -> Summary;
 
-    /// Returns the members that only requests of this protocol have, without secrets. Empty by default.
+    /// Returns the members that only requests of this protocol have, without secrets. [`Node::None`] by default.
     fn native(request: &Self::Request, headers: &HeaderMap) -> Node {
         let _ = (request, headers);
         Node::None
     }
 
-    /// Writes a request as a client does. `None` without a client's side.
+    /// Serializes a request as a client does. `None`, the default, if requests are only read.
     fn to_body(request: &Self::Request) -> Option<Bytes> {
         let _ = request;
         None
     }
 
-    /// Returns the most usual mount.
+    /// Returns the mount that most applications use.
     fn mount() -> impl Mount<Protocol = Self>;
 
     /// Returns the headers of every request of the front end, except the content type.
@@ -73,12 +73,12 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
         HeaderMap::from_iter([(ACCEPT, content_type)])
     }
 
-    /// Checks a stream by the rules of this protocol. By default there are none.
+    /// Checks a stream by the rules of this protocol. Does nothing by default.
     fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let _ = (judge, stream);
     }
 
-    /// Sends the requests of a check. By default the sample, and those for every endpoint.
+    /// Sends the requests of a check: by default the sample, then the requests for every endpoint.
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
         async {
             let path = exam.path().unwrap_or(Self::FrontEnd::PATH);
@@ -93,7 +93,7 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
         }
     }
 
-    /// Returns the keys, if the front end signs its requests.
+    /// Returns the signing keys of the front end. `None`, the default, if it signs nothing.
     #[must_use]
     fn keys() -> Option<&'static dyn Keys> {
         None
@@ -108,8 +108,9 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     }
 }
 
-/// Writes the functions of a [`Toolkit`] that call those of the same name in the modules `show` (`describe`), `native`
-/// (`native`) and `rules` (`judge` and `check`), which are in scope, and one that writes a request with its `to_json`.
+/// Writes functions of a [`Toolkit`]: `describe` calls `show::describe`, `native` calls `native::native`, `judge` and
+/// `check` call those of the module `rules`, and `to_body` calls the request's `to_json`. The modules must be in
+/// scope.
 ///
 /// [`Toolkit`]: crate::Toolkit
 #[macro_export]
@@ -165,7 +166,7 @@ impl Sample {
     }
 }
 
-/// A [`Toolkit`] as a value, without types.
+/// A [`Toolkit`] as a value, without type parameters.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Kit {
@@ -260,7 +261,7 @@ fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
             ("arguments", result.arguments.into()),
         ])
     });
-    // An answer in text is checked by the server that has asked.
+    // Only the server that asked can check an answer in text, so only that of a dialog is shown.
     let answer = request.dialog_answer().map(|answer| {
         let accepted = answer.verdict == Verdict::Accepted;
         Node::object([

@@ -33,7 +33,7 @@
 //! | a module for each protocol | its front end, such as `openai::OpenAiClient` |
 //! | [`Clock`], [`Script`] | virtual time, and an agent with fixed texts, failures and pauses |
 //! | [`mod@check`] | the conformance kit: checks an endpoint over HTTP, a router in process, or a recorded stream |
-//! | [`Toolkit`], [`kit()`], [`kits`] | what a protocol brings for all of this; its value; those of every protocol |
+//! | [`Toolkit`], [`kit()`], [`kits`] | the test tools of one protocol as a trait and as a value; those of every protocol |
 //! | [`Signer`], [`Keys`] | requests that are signed with keys made for tests |
 //! | [`check_conversation_store`], `check_reply_store` | the rules of stores of conversations, and of replies (feature `resumable`) |
 //!

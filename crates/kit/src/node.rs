@@ -8,9 +8,9 @@ use copilot_wire::json::{Json, Members};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Node {
-    /// Nothing: left out for people, `null` for programs.
+    /// No value: left out for people, `null` for programs.
     None,
-    /// Yes or no.
+    /// `true` or `false`.
     Bool(bool),
     /// Any text.
     Text(String),

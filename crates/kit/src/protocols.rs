@@ -1,7 +1,6 @@
 //! The list of the protocols of copilot-wire: the only place outside their folders that names them.
 //!
-//! Tools and tests that work with any protocol take kits; a protocol of another crate joins with
-//! [`kit`]:
+//! Tools and tests that work with any protocol take kits. [`kit`] creates the kit of a protocol of another crate:
 //!
 //! ```
 //! use copilot_wire_kit::{kit, kits};

@@ -16,12 +16,12 @@ pub struct Summary {
     pub text: String,
     /// `true` if no event may follow.
     pub is_last: bool,
-    /// The failure that the event reports, if it ends the answer.
+    /// The failure that ends the answer. `None` if the event reports none.
     pub failure: Option<&'static str>,
 }
 
 impl Summary {
-    /// Creates the summary of an event that others may follow.
+    /// Creates the summary of an event that is not the last one and no failure.
     #[must_use]
     pub fn new(kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Summary {
 
 /// A reader of one stream that summarizes each event in a line.
 pub trait EventReader {
-    /// Returns the summaries of the typed events in one server-sent event, in most protocols one.
+    /// Returns the summaries of the typed events in one server-sent event: in most protocols there is one.
     fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Summary, EventError>>;
 
     /// Ends the stream.
@@ -66,7 +66,7 @@ const LIMIT: usize = 256 * 1024 * 1024;
 pub(super) struct Lines<P: Protocol> {
     decoder: P::Decoder,
     events: Events<P::Event>,
-    /// `true` after a failure that ends the answer: no end is required then.
+    /// `true` after a failure that ends the answer: a regular end is then not required.
     failed: bool,
 }
 
@@ -86,8 +86,7 @@ impl<P: Toolkit> EventReader for Lines<P> {
         let events = std::iter::from_fn(|| self.events.pop());
         let mut lines: Vec<_> = events.map(|event| Ok(P::describe(&event))).collect();
         let mut known = lines.iter().flatten();
-        // An answer that failed ends with its failure; a missing end would be reported for the same
-        // cause.
+        // A failed answer ends with its failure, so a missing end would be a second error for the same cause.
         self.failed |= known.any(|line| line.failure.is_some());
         // Events that were complete before the error are shown before it.
         lines.extend(read.err().map(Err));

@@ -17,8 +17,8 @@ use copilot_wire::protocol::{
 /// An agent with scripted turns that records its requests. Mounted with a model's protocol, it is a
 /// scripted model.
 ///
-/// Mount it on a [`Router`](copilot_wire::Router) for an agent whose client takes an address, or run it
-/// with [`Body::run`](copilot_wire::Body::run) and pass the body to one that takes a stream.
+/// To test an agent that takes the URL of a model, mount the script on a [`Router`](copilot_wire::Router). To test one
+/// that takes a stream, run the script with [`Body::run`](copilot_wire::Body::run) and pass the body.
 ///
 /// ```
 /// use std::time::Duration;
@@ -31,7 +31,7 @@ use copilot_wire::protocol::{
 /// assert_eq!(model.requests().len(), 0);
 /// ```
 ///
-/// Clones are the same script. A request past the last turn fails.
+/// Clones share one script. A request after the last turn fails.
 #[derive(Clone, Debug)]
 pub struct Script {
     clock: Clock,
@@ -52,15 +52,15 @@ pub enum Step {
     Text(String),
     /// Sends a step of the work.
     Status(Status),
-    /// Waits, by the clock.
+    /// Waits for this time on the script's clock.
     Pause(Duration),
     /// Sends a piece of reasoning.
     Reasoning(String),
     /// Sends a tool that the agent ran.
     ToolRun(ToolRun),
-    /// Reports tokens.
+    /// Reports the tokens that were used.
     Usage(Usage),
-    /// Calls tools, which ends the turn. A call that the request does not allow fails it.
+    /// Calls tools, which ends the turn. A call that the request does not allow fails the turn.
     Calls(Vec<ToolCall>),
     /// Asks the user, which ends the turn.
     Confirm(Confirmation),
@@ -77,7 +77,7 @@ impl Step {
         Self::Text(text.into())
     }
 
-    /// Creates a step that waits for a time of the clock.
+    /// Creates a step that waits for `duration` on the script's clock.
     #[must_use]
     pub fn pause(duration: Duration) -> Self {
         Self::Pause(duration)
@@ -96,7 +96,7 @@ impl Step {
     }
 }
 
-/// The recorded parts of a request that all front ends have.
+/// The record of a request: the parts that requests of every protocol have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordedRequest {
@@ -109,7 +109,7 @@ pub struct RecordedRequest {
 }
 
 impl Script {
-    /// Creates a script without turns, whose pauses use this clock.
+    /// Creates a script without turns. Its pauses use `clock`.
     #[must_use]
     pub fn new(clock: &Clock) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Script {
         }
     }
 
-    /// Adds the turn for the next request.
+    /// Adds a turn. Each request gets the next turn, in order.
     #[must_use]
     pub fn turn(self, steps: impl IntoIterator<Item = Step>) -> Self {
         let steps = steps.into_iter().collect();
@@ -136,7 +136,7 @@ impl Script {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a request and returns its turn.
+    /// Records a request and returns its turn, if there is one.
     fn next<P: Protocol>(&self, request: &Request<P>) -> Option<Vec<Step>> {
         let messages = request.messages();
         let messages = messages.map(|m| Message::new(m.role, m.text.into_owned()));
@@ -162,7 +162,7 @@ impl Script {
 impl<P: Protocol> Agent<P> for Script {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let steps = self.next(&request);
-        // A request may be large, and a script may pause for long.
+        // A request may be large, and a script may pause for a long time.
         drop(request);
         let steps = steps.ok_or_else(|| AgentError::new("the script has no further turn"))?;
         for step in steps {

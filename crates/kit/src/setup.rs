@@ -6,27 +6,27 @@ use copilot_wire::protocol::{Protocol, Refusal};
 
 use super::front_end::Answer;
 
-/// A function that returns the answer to a call, which it looks up under several names of the call.
+/// A function that finds the answer to a call under any of the names of the call. `None` if there is no answer.
 pub type Find<'a> = dyn Fn(&[&str]) -> Option<Answer> + 'a;
 
-/// The setup of an emulated front end of any protocol, which ignores settings that it has no use for.
+/// The setup of an emulated front end of any protocol. A front end ignores settings that it does not support.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct Setup<'a> {
-    /// A recorded request whose conversation is continued.
+    /// A recorded request whose conversation is continued. `None` starts a new conversation.
     pub request: Option<Bytes>,
-    /// The model to ask for.
+    /// The model to request. `None` for the recorded or default one.
     pub model: Option<String>,
-    /// The Meilisearch workspace to chat in.
+    /// The Meilisearch workspace. `None` for `default`.
     pub workspace: Option<String>,
-    /// The id of the conversation, if the recorded request has none.
+    /// The id of the conversation. `None` for the recorded one, or a constant.
     pub conversation_id: Option<String>,
-    /// Finds data for the widgets of the front end, by any of their names.
+    /// Finds data for the widgets of the front end, by any of their names. `None` if there is no data.
     pub data: Option<&'a Find<'a>>,
 }
 
 impl Setup<'_> {
-    /// Reads the recorded request, if there is one.
+    /// Reads the recorded request. `None` if there is no recorded request.
     ///
     /// # Errors
     ///
@@ -40,7 +40,8 @@ impl Setup<'_> {
         self.request.as_ref().map(read).transpose()
     }
 
-    /// Returns the model to ask for: the one that is set, else the recorded one unless it is empty, else the default.
+    /// Returns the model to request: the member `model` if it is set, else `recorded`, or `default` if `recorded` is
+    /// empty.
     #[must_use]
     pub fn model(&self, recorded: String, default: &str) -> String {
         match &self.model {

@@ -5,10 +5,10 @@ use http::HeaderMap;
 
 /// Signs request bodies with a key made for tests.
 pub trait Signer: Send + Sync {
-    /// Returns the headers to send with `body`, byte for byte.
+    /// Returns the headers that sign `body`, which must be sent unchanged.
     fn sign(&self, body: &[u8]) -> HeaderMap;
 
-    /// Returns the identifier of the key, as the headers and the key document have it.
+    /// Returns the identifier of the key, as in the headers and in the key document.
     fn identifier(&self) -> &str;
 }
 

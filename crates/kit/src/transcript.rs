@@ -72,7 +72,7 @@ impl<P: Protocol> Transcript<P> {
         self.next.calls()
     }
 
-    /// Returns the question to the user.
+    /// Returns the question to the user. `None` if there is none.
     #[must_use]
     pub fn question(&self) -> Option<&Confirmation> {
         match &self.next {
@@ -108,16 +108,15 @@ impl<P: Protocol> Transcript<P> {
             match (last, effects, lines.last_mut()) {
                 (Some(Effect::Text(_)), Effect::Text(text), Some((_, line)))
                 | (Some(Effect::Reasoning(_)), Effect::Reasoning(text), Some((_, line))) => {
-                    // Joined: how an agent's text was cut into pieces is chance, and must not make
-                    // two transcripts differ.
+                    // Pieces are joined: where an agent's text was split is arbitrary, and must not make two
+                    // transcripts differ.
                     line.push_str(&OneLine(text).to_string());
                 }
                 _ => lines.push((*time, effects.to_string())),
             }
             last = Some(effects);
         }
-        // What the front end does next is decided at the end of the turn, so these lines have its
-        // time.
+        // The front end chooses its next action at the end of the turn, so these lines have the time of the end.
         let mut end = |line: String| lines.push((self.took, line));
         for call in self.calls() {
             let (name, arguments) = (OneLine(&call.name), call.arguments.text());

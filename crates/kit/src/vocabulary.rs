@@ -1,4 +1,4 @@
-//! The shared vocabulary as JSON, as servers of this crate write it where a protocol has no form of its own.
+//! Reads the shared vocabulary from JSON, as servers of this crate write it in protocols without a form of their own.
 
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Level, Status, Table};

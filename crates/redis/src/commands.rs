@@ -11,11 +11,11 @@ use redis::{Cmd, Pipeline, RedisFuture, Value};
 use crate::connection::Connection;
 use crate::url;
 
-/// A connection for keys of your own, with the crate `redis` 1, to all servers that a
-/// [store](crate::RedisReplyStore::connect) can have.
+/// A connection for keys of an application, through the crate `redis` 1, to every kind of server that a
+/// [store](crate::RedisReplyStore::connect) supports.
 ///
-/// It is opened by its first command, and anew after a failure. A command fails at once while there is no server, and
-/// after 2 seconds without an answer. In a cluster the commands of a pipeline have keys of one slot.
+/// The first command opens the connection, as does the next one after a failure. A command fails at once while there
+/// is no server, and after 2 seconds without an answer. In a cluster, all keys of a pipeline must be in one slot.
 #[derive(Clone)]
 pub struct RedisConnection(Arc<Connection>);
 

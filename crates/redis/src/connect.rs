@@ -17,7 +17,7 @@ use crate::scripts::Scripts;
 use crate::store::RedisReplyStore;
 use crate::url;
 
-/// Connects a store to Redis once it is awaited.
+/// A builder that connects a store to Redis when it is awaited.
 #[must_use = "does nothing unless awaited"]
 pub struct Connect<S> {
     url: String,
@@ -42,7 +42,7 @@ impl<S> Connect<S> {
     }
 
     /// Sets the prefix of all keys and channels, by default `copilot-wire:`. Servers that share replies and
-    /// conversations have the same one. It has no braces.
+    /// conversations need the same prefix. A prefix with braces is an error.
     pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
         self.prefix = prefix.into();
         self
@@ -89,7 +89,7 @@ impl<S> Clone for Connect<S> {
     }
 }
 
-/// The URL may have a password.
+/// Hides the URL, which may have a password.
 impl<S> fmt::Debug for Connect<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Connect")

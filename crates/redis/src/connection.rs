@@ -18,23 +18,23 @@ use crate::fault::Fault;
 use crate::scripts::Call;
 use crate::url::{self, Target};
 
-/// The time that Redis is given to answer a command, or to accept a connection.
+/// The time limit for the answer to a command, and for a new connection.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(2);
-/// The time that Redis is given to accept the last connection, and to answer the last command.
+/// The time limit for the last connection and for the last command, when a store is dropped.
 const LAST_TIMEOUT: Duration = Duration::from_millis(250);
-/// The time for which a failed attempt to connect stands for all that wait for it.
+/// The time for which later commands get the failure of an attempt to connect, without another attempt.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
-/// The time without an answer of any server of a cluster after which its servers are looked for anew.
+/// The time without an answer from any server of a cluster after which the connection is opened again.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// One connection, which many tasks use at a time, and which is opened anew after a failure.
+/// A connection that many tasks share, and that is opened again after a failure.
 pub(crate) struct Connection {
     target: Target,
     state: tokio::sync::Mutex<State>,
     /// The servers that were connected last: one, or all of a cluster.
     servers: Mutex<Vec<ConnectionInfo>>,
     is_cluster: AtomicBool,
-    /// The number of subscriptions so far: each is at another server of a cluster.
+    /// The number of subscriptions so far: each uses the next server of a cluster.
     subscriptions: AtomicUsize,
     created: Instant,
     /// The milliseconds between the creation and the last answer of a cluster.
@@ -47,7 +47,7 @@ struct State {
     /// Counts connections, so that a late failure of an old one does not close its successor.
     number: u64,
     failed: Option<(Instant, Fault)>,
-    /// The loss of the connection was reported, and its return was not.
+    /// `true` if the loss of the connection was logged, and its return not yet.
     is_lost: bool,
 }
 
@@ -109,7 +109,7 @@ impl Connection {
     pub(crate) async fn script(&self, call: &Call<'_>) -> Result<Value, Fault> {
         let answer = self.command(&call.by_digest()).await;
         match answer {
-            // Its text, to the one server that lacks it: loading it would need every server of a cluster.
+            // Sent as text to the server that lacks the script: `SCRIPT LOAD` would need every server of a cluster.
             Err(fault) if fault.is_unknown_script() => self.command(&call.by_text()).await,
             answer => answer,
         }
@@ -131,7 +131,7 @@ impl Connection {
         answers.try_into().map_err(|_| Fault::unexpected())
     }
 
-    /// As [`all`](Self::all), for any number of commands.
+    /// Sends any number of commands at once, as [`all`](Self::all) does.
     pub(crate) async fn each(&self, commands: Vec<Cmd>) -> Result<Vec<Value>, Fault> {
         let (mut link, number) = self.open().await?;
         let answer = match &link {
@@ -142,8 +142,8 @@ impl Connection {
                 }
                 pipeline.query_async(&mut link).await
             }
-            // Each on its own: the client sends a pipeline to one server only, and where a slot moves it is
-            // only the first command of a pipeline that follows.
+            // One by one: the client sends a pipeline to one server only, and when a slot moves, only the first
+            // command of a pipeline is redirected.
             Link::Cluster(_) => {
                 let links = commands.into_iter().map(|command| (command, link.clone()));
                 try_join_all(
@@ -164,7 +164,7 @@ impl Connection {
         }
         let (link, number) = self.open().await?;
         if let Link::Cluster(mut link) = link {
-            // Servers come and go.
+            // The servers of a cluster may have changed.
             let like = self.like()?;
             let servers = self
                 .check(number, slots().query_async(&mut link).await)
@@ -178,10 +178,10 @@ impl Connection {
         Client::open(server).map_err(|error| Fault::new(&error))
     }
 
-    /// Sends a command over a connection of its own, where no runtime is left. Failures are ignored.
+    /// Sends a command over a separate, blocking connection, for use without a runtime. Failures are ignored.
     pub(crate) fn send_blocking(&self, command: &Cmd) {
         let mut server = lock(&self.servers).first().cloned();
-        // In a cluster the first server knows which one it is.
+        // In a cluster, the first server redirects to the server of the key.
         for _ in 0..2 {
             let Some(to) = server.take() else { return };
             if let Err(error) = send_blocking(&to, command) {
@@ -192,7 +192,7 @@ impl Connection {
         }
     }
 
-    /// Opens the connection. Succeeds, too, if that fails for a reason that passes by itself.
+    /// Opens the connection. Only a lasting failure is an error.
     pub(crate) async fn try_open(&self) -> Result<(), Fault> {
         match self.open().await {
             Err(fault) if fault.is_lasting => Err(fault),
@@ -259,7 +259,7 @@ impl Connection {
                 }
             }
         }
-        // Those of the URL, too: names may lead to other addresses by now.
+        // The servers of the URL are tried too: their names may have new addresses by now.
         let mut servers = lock(&self.servers).clone();
         servers.extend(self.target.hosts.iter().cloned());
         let client = ClusterClient::builder(servers)
@@ -285,7 +285,7 @@ impl Connection {
         client.await.map_err(fault)
     }
 
-    /// Returns a server with the settings of all.
+    /// Returns a server with the settings that all share.
     pub(crate) fn like(&self) -> Result<ConnectionInfo, Fault> {
         self.target
             .hosts
@@ -312,13 +312,13 @@ impl Connection {
         self.created.elapsed() > answered + SILENCE
     }
 
-    /// Closes the connection after a failure of it. A connection that answers too late is closed as well:
-    /// nothing else tells it from one whose other end is gone. That to a cluster reconnects to single servers itself.
+    /// Closes the connection if it has failed. A timeout closes it too: nothing else shows that the server is gone. A
+    /// connection to a cluster reconnects to single servers by itself.
     pub(crate) async fn note<T>(&self, number: u64, answer: &Result<T, RedisError>) {
         let Err(error) = answer else {
             return self.note_answer();
         };
-        // A server that has become a replica: the address may lead to its successor by now.
+        // The server has become a replica: its address may lead to the new master by now.
         let is_replica = error.code() == Some("READONLY");
         let is_broken = error.is_io_error() || error.is_unrecoverable_error() || is_replica;
         if !is_broken {
@@ -339,7 +339,7 @@ impl Connection {
 }
 
 impl State {
-    /// Logs that the connection is lost, or back: one line each.
+    /// Logs the loss of the connection, and its return, once each.
     fn report(&mut self, fault: Option<&Fault>) {
         let was_lost = std::mem::replace(&mut self.is_lost, fault.is_some());
         #[cfg(feature = "tracing")]
@@ -367,14 +367,14 @@ fn send_blocking(to: &ConnectionInfo, command: &Cmd) -> Result<(), RedisError> {
     command.exec(&mut connection)
 }
 
-/// The role of a server.
+/// The mode of a server.
 enum Mode {
     One,
     Cluster,
     Sentinel,
 }
 
-/// Connects to a server, and asks what it is.
+/// Connects to a server, and asks for its mode.
 async fn greet(server: ConnectionInfo) -> Result<(MultiplexedConnection, Mode), Fault> {
     let client = Client::open(server).map_err(|error| Fault::new(&error))?;
     let config = AsyncConnectionConfig::new()
@@ -382,7 +382,7 @@ async fn greet(server: ConnectionInfo) -> Result<(MultiplexedConnection, Mode), 
         .set_response_timeout(Some(TIMEOUT));
     let opened = client.get_multiplexed_async_connection_with_config(&config);
     let mut connection = opened.await.map_err(|error| Fault::new(&error))?;
-    // Every user may send it, and it changes nothing. What does not know it is not a cluster.
+    // Every user may send `HELLO`, and it changes nothing. A server without this command is not a cluster.
     let hello = redis::cmd("HELLO").query_async(&mut connection).await;
     match hello.map_err(|error| (Fault::new(&error), error)) {
         Ok(hello) => Ok((connection, mode(hello))),
@@ -398,7 +398,7 @@ async fn greet_as(
     Ok((server, connection, mode))
 }
 
-/// Returns what a server is, from its answer to HELLO: names and values in turns.
+/// Returns the mode in an answer to `HELLO`, a list of alternating names and values.
 fn mode(hello: Value) -> Mode {
     let Value::Array(hello) = hello else {
         return Mode::One;
@@ -424,7 +424,8 @@ fn slots() -> Cmd {
     slots
 }
 
-/// Returns the servers that a cluster lists, masters first: ranges of slots, each with a master and replicas.
+/// Returns the servers in an answer to `CLUSTER SLOTS`, masters first. It lists ranges of slots, each with a master
+/// and replicas.
 fn addresses(slots: Value, like: &ConnectionInfo) -> Vec<ConnectionInfo> {
     let items = |value| match value {
         Value::Array(items) => items,

@@ -16,15 +16,15 @@ use crate::store::{millis, word};
 
 /// The estimated size of a record in Redis without its bytes.
 const OVERHEAD: usize = 256;
-/// The number of attempts to make place for a record, each of which deletes a thousand.
+/// The number of attempts to free space for a record, each of which deletes up to a thousand records.
 const ATTEMPTS: usize = 300;
 
 /// A [`ConversationStore`] in Redis, for servers that share their conversations.
 ///
-/// The records of one user take at most 64 MiB by default, with 256 bytes more for each; those that expire first are
-/// deleted where one more does not fit. All users together may have what Redis has: with `maxmemory` and the policy
-/// `noeviction` a record that does not fit is [`RecordError::Full`]. In a cluster everything of one user is at one
-/// server, so those of a server with a single user are all at one.
+/// The records of one user may take 64 MiB by default, plus 256 bytes for each; when a new record does not fit, the
+/// records that expire first are deleted. All users share the memory of Redis: with `maxmemory` and the policy
+/// `noeviction`, a record that does not fit is [`RecordError::Full`]. In a cluster, all records of one user are on one
+/// server, and so are those of an application with a single user.
 ///
 /// ```no_run
 /// # async fn start() -> Result<(), Box<dyn std::error::Error>> {
@@ -42,20 +42,20 @@ const ATTEMPTS: usize = 300;
 /// # Errors
 ///
 /// The time limit of a command is 2 seconds. A command that takes longer, and every other failure of Redis, is
-/// [`RecordError::Unavailable`], which names its kind and never a key, a record or a part of the URL.
+/// [`RecordError::Unavailable`], whose text names the kind of failure and never a key, a record or a part of the URL.
 pub struct RedisConversationStore {
     redis: Arc<Redis>,
     user_limit: usize,
 }
 
 impl RedisConversationStore {
-    /// Connects to the servers at a URL, as [`RedisReplyStore::connect`](crate::RedisReplyStore::connect) does, over
-    /// a connection of its own. [`RedisReplyStore::conversations`](crate::RedisReplyStore::conversations) shares that
-    /// of a store of replies.
+    /// Connects to the servers at a URL, as [`RedisReplyStore::connect`](crate::RedisReplyStore::connect) does, over a
+    /// separate connection. [`RedisReplyStore::conversations`](crate::RedisReplyStore::conversations) shares the
+    /// connection of a store of replies.
     ///
     /// # Errors
     ///
-    /// As for the store of replies.
+    /// As for the store of replies, with [`RecordError::Unavailable`].
     pub fn connect(url: impl Into<String>) -> Connect<Self> {
         Connect::new(url.into())
     }
@@ -67,7 +67,7 @@ impl RedisConversationStore {
         }
     }
 
-    /// Sets the size of the records of one user, in bytes. On a server with a single user these are all records.
+    /// Sets the limit of the records of one user, in bytes. With a single user, this limits all records.
     #[must_use]
     pub fn user_limit(mut self, bytes: usize) -> Self {
         self.user_limit = bytes;

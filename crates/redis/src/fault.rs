@@ -11,7 +11,7 @@ use redis::{ErrorKind, RedisError};
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     text: String,
-    /// It lasts until somebody changes the URL, the user's rights or the server.
+    /// `true` if the failure lasts until somebody changes the URL, the user's rights or the server.
     pub(crate) is_lasting: bool,
 }
 
@@ -26,7 +26,7 @@ impl Fault {
         let message = error.to_string();
         let has = |text| message.contains(text);
         match code {
-            // The library has no other sign of these.
+            // Only the message identifies these errors.
             _ if has("refused to switch database") || has("SELECT is not allowed") => {
                 Self::lasting("no such database")
             }
@@ -57,7 +57,7 @@ impl Fault {
         }
     }
 
-    /// Creates the fault of an answer of a form that this command does not have.
+    /// Creates the fault for an answer of an unexpected form.
     pub(crate) fn unexpected() -> Self {
         Self::passing("unexpected answer")
     }
@@ -85,7 +85,7 @@ impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         match fault.text.as_str() {
             "OOM" => Self::Full,
-            // The key has something that is no log.
+            // The value of the key is no log.
             "WRONGTYPE" => Self::Gone,
             _ => Self::Unavailable(Box::new(fault)),
         }

@@ -1,4 +1,4 @@
-//! The lease of a process: while it lasts, the process is alive, and so are the replies that it writes.
+//! The lease of a process: while it lasts, the process and the replies that it writes count as alive.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ const RENEWAL: Duration = Duration::from_secs(2);
 /// The time between a failed attempt and the next attempt.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// The content of a lease whose process writes no reply any more.
+/// The content of a lease whose process no longer writes replies.
 pub(crate) const GIVEN_UP: &str = "ended";
 
-/// Renews the lease until the future is dropped, and gives it up then.
+/// Renews the lease until the future is dropped, which gives it up.
 pub(crate) async fn run(connection: &Connection, names: &Names, notifications: &Notifications) {
     let _lease = Lease(connection, names);
     loop {
@@ -40,8 +40,7 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// Renews the lease, and looks which of the replies that run here are cancelled where the message that said so
-/// may have been lost.
+/// Renews the lease, and searches for cancelled replies of this process whose messages may have been lost.
 pub(crate) async fn renew(
     connection: &Connection,
     names: &Names,
@@ -62,7 +61,7 @@ pub(crate) async fn renew(
         mark.arg(names.cancelled(run));
         mark
     });
-    // The lease is renewed whether or not the servers of the marks answer.
+    // The lease is renewed even if the servers of the marks do not answer.
     if let Ok(marks) = connection.each(marks.collect()).await {
         for (run, mark) in runs.iter().zip(marks) {
             if mark == Value::Int(1) {

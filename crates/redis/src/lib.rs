@@ -1,8 +1,8 @@
 //! Replies of [`copilot_wire`] that outlive connections and servers, and conversations, in Redis.
 //!
-//! [`RedisReplyStore`] keeps the log of each reply in a Redis stream. Any server that uses the same Redis
-//! can send what another one has written so far, follow it, and cancel it. A server that dies leaves no
-//! reader waiting: the log that it wrote gets its end from whoever reads it next.
+//! [`RedisReplyStore`] stores the log of each reply in a Redis stream. Any server that uses the same Redis can send
+//! what another server has written so far, follow the reply, and cancel it. If a server dies, no reader waits for
+//! ever: the next one ends the log that the server wrote.
 //!
 //! ```no_run
 //! # async fn start() -> Result<(), copilot_wire::replies::StoreError> {
@@ -15,16 +15,16 @@
 //! # }
 //! ```
 //!
-//! [`RedisConversationStore`] keeps the turns of conversations that clients continue by an id.
+//! [`RedisConversationStore`] stores the turns of conversations that clients continue by an id.
 //!
-//! Needs Redis 6.2 or later, or what speaks like it: one server, a cluster, or a master that Sentinels name, as
-//! [the URL](RedisReplyStore::connect) says. The servers must not evict keys: `maxmemory-policy noeviction`.
+//! The stores need Redis 6.2 or later, or a compatible server: one server, a cluster, or a master that Sentinels name,
+//! as in [the URL](RedisReplyStore::connect). The servers must not evict keys: `maxmemory-policy noeviction`.
 //!
 //! # Cost
 //!
-//! Events gather for a third of a second before they are appended, or for 25 milliseconds while somebody reads
-//! the log on another server. A process that is killed loses the events that it has not appended: whoever reads
-//! the log then gets what it has, and [`ReplyEnd::Lost`](copilot_wire::replies::ReplyEnd::Lost).
+//! Events gather for a third of a second before they are appended, or for 25 milliseconds while somebody reads the log
+//! on another server. A process that is killed loses the events that it has not appended: readers then get the
+//! appended events, and [`ReplyEnd::Lost`](copilot_wire::replies::ReplyEnd::Lost).
 //!
 //! # Features
 //!

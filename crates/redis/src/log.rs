@@ -7,7 +7,7 @@ use redis::Value;
 use crate::fault::Fault;
 use crate::scripts::END;
 
-/// The size at which a page is full.
+/// The size in bytes at which a page is full.
 const PAGE: usize = 64 * 1024;
 
 /// An entry of a log.
@@ -53,12 +53,12 @@ impl Entry {
         }
     }
 
-    /// Writes a message that has the same events as an entry.
+    /// Creates a message with the id and the events of an entry.
     pub(crate) fn message(id: &str, events: &[u8]) -> Vec<u8> {
         [id.as_bytes(), b"\n", events].concat()
     }
 
-    /// Parses such a message. Others say only that something has changed.
+    /// Parses a message with events. `None` for others, which only say that the log has changed.
     pub(crate) fn parse_message(message: &[u8]) -> Option<(u64, u64, Bytes)> {
         let line = message.iter().position(|byte| *byte == b'\n')?;
         let (id, events) = (message.get(..line)?, message.get(line + 1..)?);
@@ -77,21 +77,21 @@ impl Entry {
     }
 }
 
-/// Parses the id of an entry.
+/// Parses the id of an entry, which is two numbers.
 fn numbers(id: &str) -> Option<(u64, u64)> {
     let (first, count) = id.split_once('-')?;
     Some((first.parse().ok()?, count.parse().ok()?))
 }
 
-/// An event is missing in a log.
+/// The error for a log in which an event is missing.
 pub(crate) struct Gap;
 
-/// Collects entries from the one with a number on, until a page is full.
+/// A page under construction, to which entries are added until it is full.
 pub(crate) struct Collector {
     /// The number of the first event.
     first: u64,
     next: u64,
-    /// The number of the event after the last one of the log, where that is before `next`.
+    /// The number after the last event of the log that was added, which may be before `next`.
     last: u64,
     events: Vec<u8>,
     end: Option<ReplyEnd>,
@@ -111,7 +111,7 @@ impl Collector {
         }
     }
 
-    /// Adds an entry, which follows those that were added before.
+    /// Adds the entry that follows the entries added before.
     pub(crate) fn add(&mut self, entry: Entry) -> Result<(), Gap> {
         match entry {
             _ if self.is_full => {}
@@ -125,7 +125,7 @@ impl Collector {
             } => {
                 self.last = first.saturating_add(count);
                 if self.last <= self.next {
-                    // It was only there to show that the log has no gap.
+                    // The entry only shows that the log has no gap.
                 } else if self.events.is_empty() {
                     // The usual case, without a copy.
                     (self.first, self.next) = (first, self.last);
@@ -147,7 +147,7 @@ impl Collector {
         self.next
     }
 
-    /// Returns the number of the next event, or of the one after the last event of the log where that is before.
+    /// Returns the number of the next event, or the number after the last event of the log if that is lower.
     pub(crate) fn clamped(&self) -> u64 {
         self.next.min(self.last)
     }

@@ -1,7 +1,7 @@
 //! The names of keys and channels.
 //!
-//! The part of a name in braces says in which slot of a cluster a key is: all keys of a reply are in one, so that one
-//! script can use them.
+//! The part of a name in braces determines the slot of a key in a cluster: all keys of a reply are in one slot, so
+//! that one script can use them.
 
 use copilot_wire::replies::{ConversationKey, ReplyId};
 
@@ -11,7 +11,7 @@ use crate::fault::Fault;
 #[derive(Debug)]
 pub(crate) struct Names {
     pub(crate) prefix: String,
-    /// The process, as 32 hexadecimal digits.
+    /// The id of the process: 32 hexadecimal digits.
     process: String,
 }
 
@@ -38,7 +38,7 @@ impl Names {
         format!("{}reply:{{{id}}}", self.prefix)
     }
 
-    /// Returns the log whose channel this is.
+    /// Returns the log of a channel, if it has one.
     pub(crate) fn log_of_channel(&self, channel: &str) -> Option<ReplyId> {
         let id = channel
             .strip_prefix(&*self.prefix)?
@@ -66,13 +66,13 @@ impl Names {
         format!("{}alive:{process}", self.prefix)
     }
 
-    /// Returns the keys of what a user has said: the records, and the times at which they expire.
+    /// Returns the keys of a user's records, and of the times at which they expire.
     pub(crate) fn records(&self, user: &[u8; 16]) -> [String; 2] {
         let user = u128::from_be_bytes(*user);
         ["turns", "expiry"].map(|kind| format!("{}{kind}:{{{user:032x}}}", self.prefix))
     }
 
-    /// Returns the prefix of the channels on which processes learn what others want of the replies they run.
+    /// Returns the prefix of the channels of processes, which get messages about the replies that they run.
     pub(crate) fn processes(&self) -> String {
         format!("{}process:", self.prefix)
     }

@@ -1,13 +1,12 @@
-//! The subscription of a process: it says when to look at a log again, and who is cancelled.
+//! The subscription of a process to messages about changed logs and cancelled replies.
 //!
-//! Messages get lost where a connection breaks. So nothing depends on them but how soon something is
-//! noticed: readers look once a second while they hear nothing, and cancelled replies are looked for when a new
-//! subscription is there, and with each renewal of the lease while there is none.
+//! Messages are lost when a connection breaks, so they only make changes known sooner: readers read the log once a
+//! second while no messages come, and cancelled replies are searched for after each new subscription, and at each
+//! renewal of the lease while there is no subscription.
 //!
-//! In a cluster these are plain messages too, which every server passes on to all others, not those of a shard
-//! (`SPUBLISH`, from Redis 7.0 on): one subscription at any server is enough, and it neither ends when a slot moves nor
-//! when the master of a shard fails. What that costs grows with the number of servers, but only while somebody reads a
-//! reply elsewhere.
+//! In a cluster, messages are published with `PUBLISH`, which every server forwards to all others, and not with
+//! `SPUBLISH` (from Redis 7.0 on): one subscription at any server is enough, and neither a moved slot nor a failed
+//! master ends it. The cost grows with the number of servers, but only while somebody reads a reply elsewhere.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +26,7 @@ use crate::names::{Names, parse};
 use crate::tail::Tail;
 use crate::writers::Writers;
 
-/// The time between two looks for subscriptions that nobody uses any more, and between two pings.
+/// The time between two searches for unused subscriptions, and between two pings.
 const TIDY: Duration = Duration::from_secs(5);
 /// The time between two attempts to connect.
 const RETRY: Duration = Duration::from_millis(250);
@@ -40,7 +39,7 @@ pub(crate) struct Notifications {
     /// The logs that are written here.
     pub(crate) writers: Writers,
     requests: mpsc::UnboundedSender<ReplyId>,
-    /// Counts the beginnings and ends of subscriptions: odd while there is one.
+    /// The number of beginnings and ends of subscriptions: odd while there is a subscription.
     turns: AtomicU64,
     /// The value of `turns` at the last search for cancelled replies.
     searched: AtomicU64,
@@ -69,12 +68,12 @@ impl Notifications {
         lock(&self.logs).get(id).cloned()
     }
 
-    /// Subscribes to a log and returns its tail. The first change says that the subscription is there, and
-    /// that what was written before may have gone unnoticed.
+    /// Subscribes to a log and returns its tail. The first change means that the subscription has begun, and that
+    /// earlier events may have been missed.
     pub(crate) fn subscribe(&self, id: &ReplyId) -> Arc<Tail> {
         let mut logs = lock(&self.logs);
         let tail = logs.entry(*id).or_insert_with(|| {
-            // Fails where the store is being dropped, and its readers with it.
+            // Fails only if the store and its readers are being dropped.
             let _ = self.requests.send(*id);
             Arc::new(Tail::new())
         });
@@ -89,7 +88,7 @@ impl Notifications {
             .subscribe()
     }
 
-    /// Returns the replies that wait to be cancelled.
+    /// Returns the replies that run here and can be cancelled.
     pub(crate) fn runs(&self) -> Vec<ReplyId> {
         let mut runs = lock(&self.runs);
         runs.retain(|_, run| run.receiver_count() > 0);
@@ -103,8 +102,8 @@ impl Notifications {
         }
     }
 
-    /// Returns the replies of which a message may have been lost, and what to [record](Self::searched) once it is
-    /// known which of them are cancelled.
+    /// Returns the replies whose cancellation may have been missed, and the value for [`searched`](Self::searched)
+    /// after the search.
     ///
     /// In a cluster a message between two servers may be lost at any time.
     pub(crate) fn to_search(&self, is_cluster: bool) -> (Vec<ReplyId>, u64) {
@@ -119,9 +118,9 @@ impl Notifications {
         self.searched.store(turns, Ordering::Release);
     }
 
-    /// Lets the next search look for all replies: it was not found out whether one is cancelled.
+    /// Makes the next search include all replies, after a search that failed.
     pub(crate) fn search_again(&self) {
-        // As if there were a new subscription, so that a search that is under way does not count.
+        // Counts like a new subscription, so that a search that is under way does not cover these replies.
         self.turns.fetch_add(2, Ordering::AcqRel);
     }
 
@@ -136,7 +135,7 @@ impl Notifications {
         lock(&self.logs).keys().copied().collect()
     }
 
-    /// Removes the logs that were not read of late, and returns them.
+    /// Removes the logs without recent readers, and returns them.
     fn remove_unused(&self) -> Vec<ReplyId> {
         let mut logs = lock(&self.logs);
         let is_unused = |tail: &Arc<Tail>| tail.tidy(TIDY) && Arc::strong_count(tail) == 1;
@@ -150,7 +149,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Subscribes, and does so again when the connection breaks. Never returns.
+/// Subscribes, and subscribes again when the connection breaks. Never returns.
 pub(crate) async fn run(
     connection: &Connection,
     names: &Names,
@@ -173,7 +172,7 @@ pub(crate) async fn run(
             let turns = notifications.turns.load(Ordering::Acquire);
             notifications.turns.fetch_add(turns % 2, Ordering::AcqRel);
         }
-        // The next connection subscribes to all logs, so neither need wait for it.
+        // The next connection subscribes to all logs: unused logs and queued requests need not wait for it.
         notifications.remove_unused();
         while queue.try_recv().is_ok() {}
         tokio::time::sleep(RETRY).await;
@@ -188,7 +187,7 @@ struct Subscription<'a> {
 }
 
 impl Subscription<'_> {
-    /// Passes messages on until the connection breaks.
+    /// Processes messages until the connection breaks.
     async fn serve(
         &mut self,
         mut messages: impl futures_util::Stream<Item = Msg> + Unpin,
@@ -236,7 +235,7 @@ impl Subscription<'_> {
         }
     }
 
-    /// Subscribes to logs, and wakes their readers: something may have been appended before.
+    /// Subscribes to logs, and wakes their readers, which may have missed earlier events.
     async fn subscribe(&mut self, logs: &[ReplyId]) -> Option<()> {
         for logs in logs.chunks(256) {
             let channels: Vec<_> = logs.iter().map(|id| self.names.log(id)).collect();
@@ -251,12 +250,12 @@ impl Subscription<'_> {
             let channels: Vec<_> = logs.iter().map(|id| self.names.log(id)).collect();
             within(self.sink.unsubscribe(&channels)).await?;
         }
-        // A log that is read again meanwhile has been removed, and is subscribed to anew.
+        // A log that is read again in the meantime was removed before, and gets a new subscription.
         Some(())
     }
 }
 
-/// Returns `None` when an answer fails or takes too long.
+/// Returns an answer. `None` if it fails or takes too long.
 async fn within<T>(answer: impl Future<Output = RedisResult<T>>) -> Option<T> {
     timeout(TIMEOUT, answer).await.ok()?.ok()
 }

@@ -1,21 +1,20 @@
 //! The scripts that Redis runs: each is atomic, and names all keys that it uses, which are in one slot of a cluster.
 //!
 //! A log is a stream. Its first entry, `0-1`, has the facts about the reply: its process, the retention in
-//! milliseconds, and the key of the latest reply of its conversation, if it is in one. Like all entries but the
-//! end it has one field, `d`: Redis stores the names of the fields once then. The entry with the events
-//! from number `first` on has the id `(first + 1)-count`; so ids ascend, the last id says how many events
-//! there are, and Redis itself refuses what was appended before. The end has the highest id that there is,
-//! after which Redis refuses every other entry.
+//! milliseconds, and the key of the latest reply of its conversation, if it has one. All entries but the end have one
+//! field, `d`, so that Redis stores the name of the field only once. The entry with the events from number `first` on
+//! has the id `(first + 1)-count`: ids ascend, the last id gives the number of events, and Redis itself refuses a
+//! repeated append. The end has the highest possible id, after which Redis refuses every other entry.
 
 use redis::{Cmd, ToRedisArgs};
 
 /// The id of the entry that has the end.
 pub(crate) const END: &str = "18446744073709551615-18446744073709551615";
 
-/// Creates a log, also if it was created before by the same process and has no event yet: its answer was lost then.
+/// Creates a log. Succeeds again for the same process while the log has no event: then the first answer was lost.
 ///
-/// Keys: the log. Arguments: process, lifetime, retention, the key of the latest reply of the conversation or nothing.
-/// Returns `ok` or `exists`.
+/// Keys: the log. Arguments: process, lifetime, retention, the key of the latest reply of the conversation or an empty
+/// text. Returns `ok` or `exists`.
 const CREATE: &str = "\
 local head = ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. ARGV[4]
 local added = redis.pcall('XADD', KEYS[1], '0-1', 'd', head)
@@ -27,7 +26,7 @@ end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 return 'ok'";
 
-/// Appends events, whatever the log contains.
+/// Appends events to a log whose next number the caller does not know.
 ///
 /// Keys: the log, which is the channel too. Arguments: number of the first event, id, events, the id
 /// of the end. Returns the number of the next event, the end, or `gone`.
@@ -49,8 +48,8 @@ return string.format('%.0f', next)";
 
 /// Returns the state of a log.
 ///
-/// Keys: the log, the mark of its readers. Arguments: the id of the end. Returns the number of the next event, the
-/// end or `-`, and 1 if a reader is there; or `gone`.
+/// Keys: the log, the mark of its readers. Arguments: the id of the end. Returns the number of the next event, the end
+/// or `-`, and 1 if a reader is present, else 0; or `gone`.
 const STATE: &str = "\
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 2)
 if not last[1] then return 'gone' end
@@ -63,20 +62,20 @@ return string.format('%.0f %s %d', next, ended, redis.call('EXISTS', KEYS[2]))";
 
 /// Notes a reader.
 ///
-/// Keys: the log, the mark of its readers. Arguments: for how many milliseconds a reader counts as there. Returns `ok`
-/// or `gone`.
+/// Keys: the log, the mark of its readers. Arguments: for how many milliseconds a reader counts as present. Returns
+/// `ok` or `gone`.
 const NOTE: &str = "\
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then return 'gone' end
 redis.call('SET', KEYS[2], '', 'PX', math.max(math.min(left, ARGV[1]), 1))
 return 'ok'";
 
-/// Writes the end of a log. Where there is no space for it, the log is deleted: its readers get a failure
-/// rather than nothing for ever.
+/// Writes the end of a log. If Redis has no space for the end, the log is deleted: its readers get a failure instead
+/// of waiting for ever.
 ///
-/// Keys: the log, the mark of a cancelled reply, the mark of its readers. Arguments: the id and the word of the
-/// end, channel. Returns the end, or `gone`; behind a new end the retention and the key of the latest reply of the
-/// conversation, if it is in one.
+/// Keys: the log, the mark of a cancelled reply, the mark of its readers. Arguments: the id and the word of the end,
+/// channel. Returns the end or `gone`. A new end is followed by the retention and the key of the latest reply, if the
+/// reply has a conversation.
 const SEAL: &str = "\
 local added = redis.pcall('XADD', KEYS[1], 'NOMKSTREAM', ARGV[1], 'end', ARGV[2])
 if not added then return 'gone' end
@@ -97,7 +96,7 @@ redis.call('DEL', KEYS[2])
 if latest == '' then return ARGV[2] end
 return ARGV[2] .. ' ' .. retention .. ' ' .. latest";
 
-/// Lets the latest reply of a conversation expire with its log, which has its end.
+/// Makes the key of the latest reply of a conversation expire with the log, which has ended.
 ///
 /// Keys: the latest reply of the conversation. Arguments: the id of the reply, retention.
 const RETAIN: &str = "\
@@ -117,7 +116,7 @@ redis.call('PUBLISH', ARGV[3] .. string.match(head, '^%S+'), 'cancel ' .. ARGV[2
 redis.call('SET', KEYS[2], '', 'PX', math.max(redis.call('PTTL', KEYS[1]), 1))
 return 'ok'";
 
-/// Tells the process that writes a log that somebody reads it elsewhere.
+/// Notifies the process that writes a log of a reader elsewhere.
 ///
 /// Keys: the log. Arguments: the prefix of the channels of processes, the id of the reply. Returns the process, or
 /// `gone`.
@@ -128,13 +127,13 @@ local process = string.match(head[2][2], '^%S+')
 redis.call('PUBLISH', ARGV[1] .. process, 'read ' .. ARGV[2])
 return process";
 
-/// Stores a record, unless there is one of this name. What its user has, with it, is at most as large as the limit:
-/// the records that expire first make place for it, a thousand at a time.
+/// Stores a record, unless there is one with this name. If it would exceed the limit of its user, the records that
+/// expire first are deleted, up to a thousand at a time.
 ///
 /// Keys: the records of the user, the times at which they expire. Arguments: the record's name, the record, for how
 /// many milliseconds to keep it, the limit, the size of a record without its bytes. Returns `ok`, also if the same
-/// record is there: the client of a cluster repeats a command whose answer was lost. Else `exists`, or `again`
-/// if only place was made: a script that has deleted something is no longer refused where Redis is full.
+/// record exists: the client of a cluster repeats a command whose answer was lost. Returns `exists` for another
+/// record, and `again` if it only deleted records: a script that has deleted could write to a full Redis.
 const PUT: &str = "\
 local name, limit, overhead = ARGV[1], tonumber(ARGV[4]), tonumber(ARGV[5])
 local time = redis.call('TIME')
@@ -178,7 +177,7 @@ for _, other in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', string.forma
 end
 return 'ok'";
 
-/// Returns records, and keeps them for longer.
+/// Returns records, and extends the time for which they are kept.
 ///
 /// Keys: the records of the user, the times at which they expire. Arguments: for how many milliseconds to keep them,
 /// the records' names. Returns a list of records.
@@ -227,7 +226,7 @@ impl Script {
         Self { text, digest }
     }
 
-    /// Creates a call with these keys, which are in one slot of a cluster.
+    /// Creates a call with these keys, which must be in one slot of a cluster.
     pub(crate) fn on<const N: usize>(&self, keys: [String; N]) -> Call<'_> {
         let mut arguments = vec![N.to_string().into_bytes()];
         arguments.extend(keys.map(String::into_bytes));
@@ -241,7 +240,7 @@ impl Script {
 /// A call of a script.
 pub(crate) struct Call<'a> {
     script: &'a Script,
-    /// The number of keys, the keys, and all others.
+    /// The number of keys, the keys, and the other arguments.
     arguments: Vec<Vec<u8>>,
 }
 
@@ -252,12 +251,12 @@ impl Call<'_> {
         self
     }
 
-    /// Returns the command for a server that knows the script.
+    /// Returns the command for a server that has the script.
     pub(crate) fn by_digest(&self) -> Cmd {
         self.command("EVALSHA", &self.script.digest)
     }
 
-    /// Returns the command for a server that does not.
+    /// Returns the command for a server without the script.
     pub(crate) fn by_text(&self) -> Cmd {
         self.command("EVAL", self.script.text)
     }

@@ -26,11 +26,11 @@ use crate::tail::{Found, Tail};
 
 /// The time for which a reader waits for events.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The time for which a lease must be missed before its process counts as dead: Redis itself may have been
-/// away, and the lease with it.
+/// The time for which a lease must be missing before its process counts as dead: Redis itself may have been
+/// unavailable, and have lost the lease.
 const DEAD_AFTER: Duration = Duration::from_secs(3);
 
-/// The time for which a reader counts as there after it was noted.
+/// The time for which a reader counts as present after it was noted.
 const ATTENDED: Duration = Duration::from_secs(60);
 /// The numbers of entries that are read at a time: few at first, because one may be as large as a page.
 const ENTRIES: [usize; 3] = [2, 8, 128];
@@ -41,15 +41,15 @@ const FOLLOWED_PACE: Duration = Duration::from_millis(25);
 
 /// A store of replies in Redis.
 ///
-/// Has two connections: one that all commands share, and one for notifications. Both are opened anew when
-/// they break. Dropping the store, or its runtime, gives up its lease: readers of replies that it still writes
-/// get a failure within a second. That waits for Redis, for half a second at most. A process that is killed
-/// keeps its lease for up to 8 seconds.
+/// The store has two connections: one that all commands share, and one for notifications. Both are opened again when
+/// they break. Dropping the store, or its runtime, gives up its lease: readers of its unfinished replies get a failure
+/// within a second. The drop waits for Redis, for half a second at most. A process that is killed keeps its lease for
+/// up to 8 seconds.
 ///
 /// # Errors
 ///
 /// The time limit of a command is 2 seconds. A command that takes longer, and every other failure of Redis, is
-/// [`StoreError::Unavailable`], which names its kind and never a key, an event or a part of the URL.
+/// [`StoreError::Unavailable`], whose text names the kind of failure and never a key, an event or a part of the URL.
 pub struct RedisReplyStore {
     shared: Arc<Shared>,
     tasks: [JoinHandle<()>; 2],
@@ -69,19 +69,20 @@ impl RedisReplyStore {
     /// | `redis://user:password@host,host:7001,host` | a cluster: the first of these servers that answers names all others |
     /// | `redis+sentinel://user:password@host:26379,host/name/0` | the master that the Sentinels at these hosts call `name`; with `?sentinel_username=..&sentinel_password=..` if they want a password of their own |
     ///
-    /// `rediss://` and `rediss+sentinel://`, for TLS, need the feature `tls`. User, password and number of the database
-    /// may be left out.
+    /// `rediss://` and `rediss+sentinel://`, for TLS, need the feature `tls`. User, password and number of the
+    /// database are optional.
     ///
     /// # Errors
     ///
-    /// Awaiting it fails with [`StoreError::Unavailable`] when the URL is not valid, the password, the rights or the
-    /// certificate are wrong, the answer is not one of Redis, or the servers are not what the URL says. While the
-    /// servers are away or full it succeeds, within 4 seconds: the store connects later, and until then its calls fail.
+    /// Awaiting the result fails with [`StoreError::Unavailable`] when the URL is not valid, the password, the rights
+    /// or the certificate are wrong, the answer is not one of Redis, or the URL is for another kind of servers. While
+    /// the servers are away or full, awaiting succeeds within 4 seconds: the store connects later, and its calls fail
+    /// until then.
     pub fn connect(url: impl Into<String>) -> Connect<Self> {
         Connect::new(url.into())
     }
 
-    /// Returns a store of conversations that uses the same connection and prefix. It may outlive this one.
+    /// Returns a store of conversations that uses the same connection and prefix. It may outlive this store.
     #[must_use]
     pub fn conversations(&self) -> RedisConversationStore {
         RedisConversationStore::new(Arc::clone(&self.shared.redis))
@@ -135,7 +136,7 @@ impl ReplyStore for RedisReplyStore {
         let script = script.arg(latest.as_deref().unwrap_or_default());
         done(connection.script(&script).await?)?;
         if let Some(key) = latest {
-            // As long as the log may live, which is looked for with it.
+            // The key does not expire before the log, which `latest` finds by it.
             let longest = meta.lifetime.saturating_add(meta.retention);
             let mut latest = redis::cmd("SET");
             latest.arg(key).arg(id.to_string());
@@ -157,7 +158,7 @@ impl ReplyStore for RedisReplyStore {
         let count = numbers.end.saturating_sub(first);
         let writers = &self.shared.notifications.writers;
         if !events.is_empty() {
-            // Unknown while it is under way, and after a failure: what Redis has then is for Redis to say.
+            // The next number is unknown during an append and after a failure: then a script finds it in Redis.
             let is_next = writers.take_next(id) == Some(first);
             if !is_next || !self.shared.append(id, first, count, &events).await? {
                 self.shared
@@ -193,8 +194,8 @@ impl ReplyStore for RedisReplyStore {
         let mut is_silent = false;
         loop {
             changes.mark_unchanged();
-            // Also tells the process that writes the log that somebody waits: again after every silence, even
-            // if events were appended meanwhile, because then their messages are missing.
+            // The check also tells the writer of the log about this reader: again after every silence, even if events
+            // were appended in the meantime, because then their messages are missing.
             let is_cluster = self.shared.redis.connection.is_cluster();
             if tail.claim_check(is_silent, is_cluster) && self.shared.is_lost(&tail, id).await? {
                 self.shared.seal(id, ReplyEnd::Lost).await?;
@@ -265,7 +266,7 @@ impl ReplyStore for RedisReplyStore {
     }
 
     async fn cancelled(&self, id: &ReplyId) {
-        // From now on messages and renewals of the lease tell; before, only the mark did.
+        // From now on, messages and lease renewals report a cancellation; the mark shows an earlier one.
         let mut cancelled = self.shared.notifications.run(id);
         let Redis {
             connection, names, ..
@@ -277,15 +278,15 @@ impl ReplyStore for RedisReplyStore {
             Err(_) => self.shared.notifications.search_again(),
         }
         if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
-            // The sender is removed only where nobody waits.
+            // The sender is removed only if nobody waits.
             std::future::pending::<()>().await;
         }
     }
 }
 
 impl Shared {
-    /// Appends to a log that has all events before `first`, and sends them to its readers elsewhere if there are any.
-    /// Returns `false` if Redis refuses that.
+    /// Appends events to a log that has all events before `first`, and publishes them if there are readers elsewhere.
+    /// Returns `false` if Redis refuses the events.
     async fn append(
         &self,
         id: &ReplyId,
@@ -310,11 +311,11 @@ impl Shared {
         }
         writers.set_next(id, first.saturating_add(count));
         if writers.is_followed(id) {
-            // Only now: readers must not get what the log has refused.
+            // After the append: readers must not get events that the log has refused.
             let mut publish = redis::cmd("PUBLISH");
             let publish = publish.arg(&log).arg(Entry::message(&entry, events));
-            // The number of processes that have got the message, from this server if it is one of a cluster. Where
-            // that fails, readers look a second later.
+            // The number of processes that have got the message, in a cluster only those at this server. If the
+            // command fails, readers read the log a second later.
             if let Ok(Value::Int(1..)) = connection.command(publish).await {
                 writers.follow(id);
             }
@@ -361,7 +362,7 @@ impl Shared {
         let mut words = answer.splitn(3, ' ');
         let answer = words.next().unwrap_or_default();
         if let (Some(retention), Some(latest)) = (words.next(), words.next()) {
-            // Where this fails it expires later. It is in another slot of a cluster.
+            // The key may be in another slot of a cluster. If the call fails, the key expires later.
             let retain = scripts.retain.on([latest.to_owned()]);
             let _ = connection
                 .script(&retain.arg(id.to_string()).arg(retention))
@@ -374,7 +375,7 @@ impl Shared {
         }
     }
 
-    /// Returns what there is of a log from an event on, which one reader reads for all that want the same.
+    /// Returns events from `from` on, which one reader reads for all that need them. `None` if there are none yet.
     async fn find(&self, tail: &Tail, id: &ReplyId, from: u64) -> Result<Option<Page>, StoreError> {
         let start = std::time::Instant::now();
         let mut turn = None;
@@ -392,7 +393,7 @@ impl Shared {
             }
         }
         if tail.has_failed_since(start) {
-            // Otherwise one after the other would wait for an answer.
+            // Otherwise the waiting readers would wait for an answer one after the other.
             return Err(StoreError::Unavailable(
                 "no answer to another reader".into(),
             ));
@@ -409,7 +410,7 @@ impl Shared {
         Ok(is_news(&look.page).then_some(look.page))
     }
 
-    /// Reads what there is of a log from an event on.
+    /// Reads a part of a log from event `from` on.
     async fn look(&self, id: &ReplyId, from: u64) -> Result<Look, StoreError> {
         let Redis {
             connection, names, ..
@@ -419,7 +420,7 @@ impl Shared {
         let mut is_all = false;
         for count in ENTRIES {
             let start = format!("{}-0", page.next().saturating_add(1));
-            // The entry before: a log always has one. It may have this event in its middle.
+            // The entry before the start, which always exists: it may contain the event.
             let mut before = redis::cmd("XREVRANGE");
             before.arg(&log).arg(&start).arg("-").arg("COUNT").arg(1);
             let mut after = redis::cmd("XRANGE");
@@ -466,7 +467,7 @@ impl Shared {
         match lease {
             Ok(Value::Nil) => Ok(since >= DEAD_AFTER),
             Ok(lease) => Ok(word(lease)? == lease::GIVEN_UP),
-            // In a cluster another server has it than the log, which can be read.
+            // In a cluster, the lease may be on another server than the log, which can be read.
             Err(_) => Ok(false),
         }
     }
@@ -474,10 +475,11 @@ impl Shared {
 
 /// A part of a log, as Redis has returned it.
 struct Look {
-    /// The number of its first event, or of the next event of the log if fewer were there than the reader has.
+    /// The number of the first event, or of the next event of the log if the log does not reach the event of the
+    /// reader.
     from: u64,
     page: Page,
-    /// There was no more.
+    /// `true` if the log had no more entries.
     is_all: bool,
 }
 
@@ -511,7 +513,7 @@ pub(crate) fn millis(time: Duration) -> u64 {
         .clamp(1, 1 << 50)
 }
 
-/// Returns the word that a script answers with.
+/// Returns the text that a script answers with.
 pub(crate) fn word(answer: Value) -> Result<String, Fault> {
     match answer {
         Value::BulkString(word) => String::from_utf8(word).map_err(|_| Fault::unexpected()),
@@ -519,7 +521,7 @@ pub(crate) fn word(answer: Value) -> Result<String, Fault> {
     }
 }
 
-/// Parses the answer of a script that only does something.
+/// Parses the answer of a script that returns no data.
 fn done(answer: Value) -> Result<(), StoreError> {
     match &*word(answer)? {
         "ok" => Ok(()),
@@ -529,7 +531,7 @@ fn done(answer: Value) -> Result<(), StoreError> {
     }
 }
 
-/// Parses three words: the number of events, the end or `-`, and 1 or 0.
+/// Parses three words: the number of events, the end or `-`, and 1 if a reader is present, else 0.
 fn parse_state(answer: &str) -> Option<ReplyState> {
     let mut words = answer.split(' ');
     let mut state = ReplyState::new(words.next()?.parse().ok()?);

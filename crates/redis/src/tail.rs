@@ -1,7 +1,7 @@
-//! The end of a log, as the readers in this process share it.
+//! The recent events of a log, which the readers in this process share.
 //!
-//! One of them looks at Redis at a time, and all of them get what it found. Nothing depends on that but the
-//! number of looks: a reader who needs something else looks for itself.
+//! One reader at a time reads from Redis, and all readers get the result. This only saves reads: a reader that needs
+//! other events reads for itself.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,9 +13,9 @@ use tokio::sync::watch;
 
 /// The bytes of recent events that stay in memory.
 const RING: usize = 64 * 1024;
-/// The time for which a look counts: messages get lost, and logs expire.
+/// The time for which a read counts: messages get lost, and logs expire.
 const FRESH: Duration = Duration::from_millis(250);
-/// The time between two checks of the process that writes a log. A waiting reader asks every second.
+/// The time between two checks of the process that writes a log. A waiting reader checks every second.
 const CHECK: Duration = Duration::from_millis(900);
 /// The time after which an earlier check of a lease no longer counts.
 const FORGOTTEN: Duration = Duration::from_secs(5);
@@ -24,7 +24,7 @@ const FORGOTTEN: Duration = Duration::from_secs(5);
 pub(crate) struct Tail {
     /// The number of messages about this log.
     changes: watch::Sender<u64>,
-    /// The lock of the reader that looks at Redis.
+    /// The lock of the reader that reads from Redis.
     pub(crate) turn: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
@@ -38,14 +38,14 @@ struct State {
     /// The number of the event after the last page.
     next: u64,
     end: Option<ReplyEnd>,
-    /// The time of the last look.
+    /// The time of the last read or message with events.
     looked: Option<Instant>,
-    /// The number of messages before a look that has found all there was.
+    /// The number of messages before a read that reached the end of the log.
     complete: Option<u64>,
-    /// The time at which a look failed last.
+    /// The time of the last read that failed.
     failed: Option<Instant>,
-    /// The time of the last check of the process that writes this log, and the times at which its lease was
-    /// found missing first and last.
+    /// The time of the last check of the process that writes this log. The next field has the first and the last time
+    /// at which its lease was missing.
     checked: Option<Instant>,
     missed: Option<(Instant, Instant)>,
 }
@@ -55,9 +55,9 @@ pub(crate) enum Found {
     Page(Page),
     /// There is nothing new in Redis.
     Nothing,
-    /// Somebody has to look, for all readers.
+    /// One reader must read from Redis, for all readers.
     Look,
-    /// It is not among the shared events: the reader looks for itself.
+    /// The event is not among the shared events: the reader reads for itself.
     Apart,
 }
 
@@ -85,7 +85,7 @@ impl Tail {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the changes from now on.
+    /// Returns a receiver of the changes from now on.
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.lock().used = Instant::now();
         self.changes.subscribe()
@@ -118,7 +118,7 @@ impl Tail {
         self.changed();
     }
 
-    /// Returns what is known from event `from` on.
+    /// Searches the shared events from event `from` on.
     pub(crate) fn find(&self, from: u64) -> Found {
         let state = self.lock();
         if !state.is_fresh() {
@@ -143,8 +143,8 @@ impl Tail {
         }
     }
 
-    /// Adds what a look has found from event `from` on, which the log has or gets next. `complete` is the number
-    /// of changes before it if it has found all there was.
+    /// Adds a page that was read from event `from` on: an event of the log, or the next one. `complete` is the number
+    /// of changes before the read, if it reached the end of the log.
     pub(crate) fn add(&self, from: u64, page: &Page, complete: Option<u64>) {
         let mut state = self.lock();
         if from != state.next || !state.is_fresh() {
@@ -158,19 +158,19 @@ impl Tail {
         (state.looked, state.complete) = (Some(Instant::now()), complete);
     }
 
-    /// Takes note that a look has failed.
+    /// Records that a read has failed.
     pub(crate) fn fail(&self) {
         self.lock().failed = Some(Instant::now());
     }
 
-    /// Returns `true` if a look has failed since `start`.
+    /// Returns `true` if a read has failed since `start`.
     pub(crate) fn has_failed_since(&self, start: Instant) -> bool {
         self.lock().failed.is_some_and(|failed| failed >= start)
     }
 
-    /// Returns `true` if the caller is to check the process that writes this log: before the first reader waits, and
-    /// after a silence. The others need not. In a cluster also while there are messages: their writer cannot know who
-    /// gets them, so it has to be told.
+    /// Returns `true` if the caller must check the process that writes this log: before the first reader waits, and
+    /// after a silence. In a cluster, also while messages come: the process cannot know who gets them, so readers
+    /// notify it.
     pub(crate) fn claim_check(&self, is_silent: bool, is_cluster: bool) -> bool {
         let mut state = self.lock();
         let is_due = match state.checked {
@@ -186,7 +186,7 @@ impl Tail {
         is_due
     }
 
-    /// Notes whether the process that writes this log was found dead, and returns for how long it has been.
+    /// Records whether the process that writes this log is dead, and returns for how long. Zero if it is alive.
     pub(crate) fn note_producer(&self, is_dead: bool) -> Duration {
         let mut state = self.lock();
         if !is_dead {
@@ -196,14 +196,14 @@ impl Tail {
         let now = Instant::now();
         let first = match state.missed {
             Some((first, last)) if now - last < FORGOTTEN => first,
-            // Between the two nobody looked, so the process may have been alive.
+            // Nobody checked in between, so the process may have been alive.
             _ => now,
         };
         state.missed = Some((first, now));
         now - first
     }
 
-    /// Drops events that nobody gets any more. Returns `true` if nobody has read the log for some time.
+    /// Drops events that are too old to be used. Returns `true` if nobody has read the log for `time`.
     pub(crate) fn tidy(&self, time: Duration) -> bool {
         let mut state = self.lock();
         if !state.is_fresh() {
@@ -218,7 +218,7 @@ impl State {
         self.looked.is_some_and(|looked| looked.elapsed() < FRESH)
     }
 
-    /// Adds events, of which the first one has the number `first`.
+    /// Adds events, the first of which has the number `first`.
     fn push(&mut self, first: u64, events: Bytes) {
         self.size += events.len();
         self.pages.push_back((first, events));

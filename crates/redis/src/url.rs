@@ -8,12 +8,12 @@ use crate::fault::Fault;
 
 /// The servers of a URL.
 pub(crate) struct Target {
-    /// One server, some of a cluster, or Sentinels.
+    /// One server, some servers of a cluster, or Sentinels.
     pub(crate) hosts: Vec<ConnectionInfo>,
     pub(crate) master: Option<Master>,
 }
 
-/// The question to the Sentinels of a URL.
+/// The master that the Sentinels of a URL are asked for.
 pub(crate) struct Master {
     pub(crate) name: String,
     pub(crate) node: SentinelNodeConnectionInfo,
@@ -33,7 +33,7 @@ pub(crate) fn parse(url: &str) -> Result<Target, Fault> {
     }
     let rest = match rest.strip_prefix("//") {
         Some(rest) if is_sentinel || rest.contains(',') => rest,
-        // As it is: there are URLs of other forms, such as those of Unix sockets.
+        // Unchanged: there are URLs of other forms, such as those of Unix sockets.
         _ => return one(url).map(|host| Target::new(vec![host])),
     };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -80,7 +80,7 @@ fn sentinels(base: &str, user: &str, hosts: &str, path: &str) -> Result<Target, 
         _ => format!("{own_user}:{own_password}@"),
     };
     let host = |host: &str| {
-        // Behind the brackets of an address of version 6.
+        // An IPv6 address has colons in its brackets.
         let has_port = host
             .rsplit(']')
             .next()
@@ -115,14 +115,14 @@ fn one(url: &str) -> Result<ConnectionInfo, Fault> {
     Ok(info.set_tcp_settings(TcpSettings::default().set_nodelay(true)))
 }
 
-/// Prepares TLS, if this package has it.
+/// Prepares TLS. Fails without the feature `tls`.
 fn prepare_tls() -> Result<(), Fault> {
     #[cfg(not(feature = "tls"))]
     return Err(Fault::lasting("rediss:// needs the feature `tls`"));
     #[cfg(feature = "tls")]
     {
         if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Without a provider the first connection with TLS panics. Fails where another thread was faster.
+            // Without a provider, the first TLS connection panics. The call fails if another thread has installed one.
             let _ = rustls::crypto::ring::default_provider().install_default();
         }
         Ok(())
@@ -138,7 +138,7 @@ impl Target {
     }
 }
 
-/// Returns a server with the address of another one, as a cluster names it, and all other settings of `like`.
+/// Returns `like` with another host and port, as a cluster names them.
 pub(crate) fn at(like: &ConnectionInfo, host: &str, port: u16) -> ConnectionInfo {
     let mut addr = like.addr().clone();
     match &mut addr {

@@ -1,4 +1,4 @@
-//! An app with `@ag-ui/client`.
+//! An emulated app with `@ag-ui/client`.
 
 use std::mem;
 
@@ -20,15 +20,14 @@ use copilot_wire::protocol::{
     HistoryItem, Notice, Role, ToolRun,
 };
 
-/// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
-/// interrupts.
+/// An emulated AG-UI app: it stores messages and state as `@ag-ui/client` does, runs its tools and answers interrupts.
 ///
-/// It verifies the order of events as the client does. A stream that is cut, which the client takes
-/// for a complete one, is [broken](Next::Broken) here.
+/// The app verifies the order of events as the client does. A truncated stream, which the client treats as complete,
+/// is [broken](Next::Broken) here.
 #[derive(Debug)]
 pub struct App {
     input: RunAgentInput,
-    /// The number of messages and runs that the app has given ids to.
+    /// The number of ids that the app has given to messages.
     ids: u64,
     runs: u64,
     verify: Verify,
@@ -47,7 +46,7 @@ impl App {
         Self::continuing(RunAgentInput::new("", "", []))
     }
 
-    /// Creates an app that has sent a request: its messages count as said.
+    /// Creates an app that continues the conversation of a request.
     #[must_use]
     pub fn continuing(mut input: RunAgentInput) -> Self {
         if input.thread_id.is_empty() {
@@ -69,7 +68,7 @@ impl App {
         }
     }
 
-    /// Returns the next request as it stands: messages, state and answers to interrupts.
+    /// Returns the next request so far: messages, state and answers to interrupts.
     #[must_use]
     pub fn input(&self) -> &RunAgentInput {
         &self.input
@@ -80,7 +79,7 @@ impl App {
         format!("id-{}", self.ids)
     }
 
-    /// Changes the message of an id, a new one of the role if there is none.
+    /// Changes the message with this id. A missing message is created with `role`.
     fn change(&mut self, id: &str, role: &str, change: impl FnOnce(&mut Message)) {
         let messages = &mut self.input.messages;
         if let Some(message) = messages.iter_mut().find(|message| message.id == id) {
@@ -101,7 +100,7 @@ impl App {
     fn called(&mut self, start: &ToolCallStart) {
         let (id, name) = (&*start.tool_call_id, &*start.tool_call_name);
         self.calls.push(id.to_owned());
-        // As the client: without a parent the call is a message under its own id.
+        // As in the client, a call without a parent is a message with the id of the call.
         let message = start.parent_message_id.as_deref().unwrap_or(id);
         let call = ToolCall::new(id, name, "");
         self.change(message, "assistant", |message| {
@@ -117,7 +116,7 @@ impl App {
     }
 
     fn ran(&mut self, result: &ToolCallResult) -> Option<Effect> {
-        // The agent ran this one itself, so the app must not.
+        // The agent ran this call itself, so the app must not run it.
         self.calls.retain(|id| *id != result.tool_call_id);
         let (id, call) = (&*result.message_id, &*result.tool_call_id);
         let mut message = Message::tool(id, call, result.content.text());
@@ -139,18 +138,18 @@ impl App {
         run.ok().map(Effect::ToolRun)
     }
 
-    /// Changes the shared state.
+    /// Applies a patch to the shared state.
     fn state(&mut self, patch: &[Json]) {
         let mut state: Value = self.input.state.decode().unwrap_or_default();
         let patch: Vec<Value> = patch.iter().flat_map(Json::decode).collect();
         match apply(&mut state, &patch) {
             Some(()) => self.input.state = Json::encode(&state).unwrap_or_default(),
-            // All of a patch or nothing of it (RFC 6902, section 5).
+            // A patch is applied completely or not at all (RFC 6902, section 5).
             None => self.breaks("changes that do not fit the state: the app drops them"),
         }
     }
 
-    /// Notes the first reason for which a real app would fail or go wrong.
+    /// Records the first fault that makes a real app fail.
     fn breaks(&mut self, why: &'static str) {
         self.broken.get_or_insert(why);
     }
@@ -177,7 +176,7 @@ impl FrontEnd for App {
     fn prompt(&mut self, text: &str) {
         let id = self.next_id();
         self.input.messages.push(Message::user(id, text));
-        // The client makes no run that leaves an interrupt without an answer.
+        // The client starts no run while an interrupt has no answer.
         let passed = mem::take(&mut self.interrupts).into_iter();
         let passed = passed.map(|interrupt| ResumeEntry::cancelled(interrupt.id));
         self.input.resume = passed.collect();
@@ -192,12 +191,12 @@ impl FrontEnd for App {
     }
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {
-        // A client that has failed a run reads no further.
+        // A client reads nothing after a failed run.
         if self.failed || self.broken.is_some() {
             return Vec::new();
         }
         let mut frame = Vec::new();
-        // Verified as it is on the wire: the rules are those of the client, on its own types.
+        // The event is verified in its serialized form, as in the client.
         event.write(&mut frame);
         let json = frame.strip_prefix(b"data: ").unwrap_or_default();
         let json = serde_json::from_slice(json).unwrap_or_default();
@@ -259,7 +258,7 @@ impl FrontEnd for App {
                 return vec![Effect::Error(Notice::new(&error.message))];
             }
             Event::Unknown(_) => self.breaks("an event that the app does not know"),
-            // Clients make starts, pieces and ends of them; no server of this crate writes them.
+            // Clients split a chunk into a start, a piece and an end; no server of this crate writes chunks.
             Event::TextMessageChunk(_)
             | Event::ToolCallChunk(_)
             | Event::ReasoningMessageChunk(_) => {
@@ -328,14 +327,14 @@ impl FrontEnd for App {
     }
 }
 
-/// Returns a call as the shared vocabulary has it. Arguments that are no JSON are a string.
+/// Converts a call to the shared vocabulary. Arguments that are not JSON become a string.
 fn vocabulary(call: &ToolCall) -> Option<protocol::ToolCall> {
     let (name, arguments) = (&call.function.name, &call.function.arguments);
     let read = protocol::ToolCall::try_from(call).ok();
     read.or_else(|| protocol::ToolCall::new(name, arguments).ok())
 }
 
-/// Returns what an app shows of an interrupt: its texts are in the metadata.
+/// Converts an interrupt to a question. Its texts are in the metadata.
 fn confirmation(interrupt: &Interrupt) -> Confirmation {
     let part = |name: &str| text(&interrupt.metadata, name);
     let message = part("message").or_else(|| interrupt.message.clone());
@@ -343,7 +342,7 @@ fn confirmation(interrupt: &Interrupt) -> Confirmation {
     Confirmation::new(&*interrupt.id, title, message.unwrap_or_default())
 }
 
-/// Returns what an app with components for the activities of the shared vocabulary shows.
+/// Returns the effect of an activity in an app with components for tables and charts.
 fn shown(activity: &ActivitySnapshot) -> Effect {
     let content = &activity.content;
     match (activity.activity_type.as_str(), table(content)) {
@@ -353,7 +352,7 @@ fn shown(activity: &ActivitySnapshot) -> Effect {
     }
 }
 
-/// Returns what an app that knows the events of the shared vocabulary shows.
+/// Returns the effects of a custom event in an app that supports citations.
 fn noted(custom: &Custom) -> Vec<Effect> {
     if custom.name != "citations" {
         return vec![Effect::other(&*custom.name, custom.value.clone())];

@@ -1,5 +1,4 @@
-//! AG-UI in tests: the played app, and what the conformance kit and the command line know of the
-//! protocol.
+//! AG-UI in tests: an emulated app, and the protocol's part of the conformance kit and the command line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};

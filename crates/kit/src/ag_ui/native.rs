@@ -1,4 +1,4 @@
-//! The members that only requests of AG-UI apps have.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 
@@ -6,7 +6,7 @@ use crate::Node;
 use copilot_wire::ag_ui::RunAgentInput;
 use copilot_wire::json::Json;
 
-/// Shows what only this protocol has.
+/// Describes the members that only this protocol has.
 pub(super) fn native(input: &RunAgentInput, _: &HeaderMap) -> Node {
     let value = |json: &Json| match json.is_null() {
         true => Node::None,

@@ -1,4 +1,4 @@
-//! AG-UI apps, from version 0.0.59 of `@ag-ui/client` on.
+//! Rules for AG-UI apps, from version 0.0.59 of `@ag-ui/client` on.
 
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ rules! {
         "write `RUN_ERROR` when something fails";
 }
 
-/// The largest event that clients take.
+/// The limit in bytes of an event in clients.
 const MAX_EVENT: usize = 10_000_000;
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
@@ -137,8 +137,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             (&OPEN, Fault::NotOpen),
             (&CLOSED, Fault::LeftOpen),
         ] {
-            // Every rule at every event: a rule that was never looked at would be reported as
-            // unseen.
+            // Every rule is checked at every event: an unchecked rule would be reported as unseen.
             judge.expect(rule, order != Err(fault), at, block.raw);
         }
     }
@@ -153,9 +152,9 @@ fn is_newer(asked: &Value) -> bool {
     asked.get("protocolVersion").is_some()
 }
 
-/// Judges an event alone. `newer` apps know what came with 1.0.0.
+/// Judges one event. `newer` apps support what version 1.0.0 added.
 fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8], newer: bool) {
-    // The names of reasoning before 0.0.46, which apps still translate.
+    // The names of reasoning events before 0.0.46, which apps still translate.
     let required = Event::members(kind).map(|(required, _)| required);
     let known = required.or_else(|| kind.starts_with("THINKING_").then_some(&[][..]));
     judge.expect(&TYPE, known.is_some(), at, raw);
@@ -167,7 +166,7 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8], new
     judge.expect(&MEMBERS, whole, at, raw);
     let members = event.as_object().into_iter().flatten();
     let mut nulls = members.filter(|(name, value)| {
-        // In these three `null` is a value.
+        // In these three members, `null` is a value.
         value.is_null() && !matches!(name.as_str(), "snapshot" | "value" | "event")
     });
     judge.expect(&NULL, nulls.next().is_none(), at, raw);

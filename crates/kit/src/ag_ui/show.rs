@@ -55,12 +55,11 @@ pub(super) fn describe(event: &Event) -> Summary {
             Summary::new("reasoning", piece.delta.as_deref().unwrap_or_default())
         }
         Event::ReasoningEnd(end) => Summary::new("reasoning end", &end.message_id),
-        // Nobody but its provider can read it.
+        // Only the provider of the model can read the value.
         Event::ReasoningEncryptedValue(value) => two("encrypted", &value.subtype, &value.entity_id),
         Event::SubagentStarted(agent) => Summary::new("subagent", &agent.name),
         Event::SubagentFinished(agent) => Summary::new("subagent end", &agent.subagent_run_id),
         Event::SubagentError(agent) => Summary::new("subagent failed", &agent.message),
-        // A decoder reads these as single calls.
         Event::Unknown(json) => Summary::new("unknown", json.text()),
         _ => Summary::new("other", ""),
     }

@@ -1,4 +1,4 @@
-//! The shared state: JSON Patch as an app applies it.
+//! JSON Patch for the shared state, as an app applies it.
 
 use serde_json::Value;
 
@@ -28,7 +28,7 @@ pub(super) fn apply(document: &mut Value, patch: &[Value]) -> Option<()> {
     Some(())
 }
 
-/// Returns the value that holds the place of a pointer, and the last segment.
+/// Returns the parent of the value at a pointer, and the last segment, unescaped.
 fn parent<'a>(document: &'a mut Value, path: &str) -> Option<(&'a mut Value, String)> {
     let (parent, key) = path.rsplit_once('/')?;
     let key = key.replace("~1", "/").replace("~0", "~");

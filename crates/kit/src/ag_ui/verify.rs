@@ -11,16 +11,16 @@ pub(super) enum Fault {
     BeforeStart,
     /// An event after the end of the run.
     AfterEnd,
-    /// The start of something that is open.
+    /// The start of a message, call or step that is open.
     Twice,
-    /// A piece of something that is not open.
+    /// A piece or an end of a message, call or step that is not open.
     NotOpen,
-    /// The run finished while something was open.
+    /// The run finished while a message, call or step was open.
     LeftOpen,
 }
 
 impl Fault {
-    /// Returns what an app does about it.
+    /// Returns the fault and the reaction of an app.
     pub(super) fn effect(self) -> &'static str {
         match self {
             Self::BeforeStart => "an event before RUN_STARTED: the app fails the run",
@@ -40,7 +40,7 @@ enum Role {
     End,
 }
 
-/// Returns which span an event belongs to, by a word of its own, and what it does to it.
+/// Returns the type and the id of the span that an event belongs to, and the event's role in this span.
 fn span<'a>(kind: &'a str, event: &'a Value) -> Option<(&'a str, &'a str, Role)> {
     let (family, role) = kind.rsplit_once('_')?;
     let id = match family {
@@ -59,7 +59,7 @@ fn span<'a>(kind: &'a str, event: &'a Value) -> Option<(&'a str, &'a str, Role)>
     Some((family, text(event, id), role))
 }
 
-/// The state of a stream.
+/// The state of a stream: its run and the open spans.
 #[derive(Debug, Default)]
 pub(super) struct Verify {
     started: bool,
@@ -78,8 +78,7 @@ impl Verify {
     pub(super) fn take(&mut self, event: &Value) -> Result<(), Fault> {
         let kind = text(event, "/type");
         let error = kind == "RUN_ERROR";
-        // A stream may have several runs, one after the other; nothing stays open over their
-        // border.
+        // A stream may have several runs in sequence, each of which begins without open spans.
         if kind == "RUN_STARTED" && (self.over || !self.started) {
             *self = Self {
                 started: true,
@@ -87,13 +86,13 @@ impl Verify {
             };
             return Ok(());
         }
-        // An error may follow a finished run, and may be all there is.
+        // An error may follow a finished run, and may be the only event.
         if self.over && (!error || self.failed) {
             return Err(Fault::AfterEnd);
         }
         if !self.started && !error {
             self.started = true;
-            // The first fault counts; what follows is judged as if the run had started.
+            // Only the first fault is returned: later events are verified as if the run had started.
             return self.take(event).and(Err(Fault::BeforeStart));
         }
         if kind == "RUN_STARTED" {

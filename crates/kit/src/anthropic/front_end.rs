@@ -1,4 +1,4 @@
-//! A simulated Anthropic client.
+//! An emulated Anthropic client.
 
 use std::mem;
 
@@ -11,7 +11,7 @@ use copilot_wire::anthropic::{
 };
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, ToolCall};
 
-/// A simulated program with an Anthropic library: it sends messages and tools, and reads blocks.
+/// An emulated program with an Anthropic library: it sends messages and tools, and reads blocks.
 #[derive(Debug)]
 pub struct AnthropicClient {
     request: MessagesRequest,
@@ -28,8 +28,8 @@ impl AnthropicClient {
         Self::continuing(MessagesRequest::new(model, 4096, []))
     }
 
-    /// Creates a client with the model, tools and options of a request; its messages become the
-    /// history. It always requests a stream.
+    /// Creates a client with the model, tools and options of a request; its messages become the history. The client
+    /// always requests a stream.
     #[must_use]
     pub fn continuing(request: MessagesRequest) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl FrontEnd for AnthropicClient {
                 Delta::Thinking(text) => vec![Effect::Reasoning(text.clone())],
                 _ => Vec::new(),
             },
-            // Keep-alives have the same event, without this count.
+            // Keep-alives are the same event without this count.
             Event::MessageDelta(delta) if delta.usage.input_tokens.is_some() => {
                 vec![Effect::Usage((&delta.usage).into())]
             }
@@ -129,7 +129,7 @@ impl FrontEnd for AnthropicClient {
             ContentBlock::ToolResult(result)
         });
         let results: Vec<_> = results.collect();
-        // All results in one message of the user, as the protocol demands.
+        // The protocol demands all results in one message of the user.
         self.request.messages.push(MessageParam::user(results));
     }
 }

@@ -150,7 +150,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     for block in &stream.blocks {
         let Some(event) = &block.event else { continue };
         judge.expect(&AFTER_STOP, !over, at, block.raw);
-        // The rest would break every other rule too: it is one fault.
+        // Later events would break every other rule too: only one fault is reported.
         if over {
             break;
         }
@@ -162,7 +162,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             continue;
         }
         judge.expect(&EVENT_NAME, event.name() == kind, at, block.raw);
-        // A `ping` may come before the start, and an error may be all there is.
+        // A `ping` may precede the start, and an error may be the only event.
         if !matches!(kind, "ping" | "error") {
             let first = kind == "message_start";
             let counted = counts(data.pointer("/message"));
@@ -175,7 +175,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             "message_delta" => {
                 let stop = data.pointer("/delta/stop_reason");
                 let stop = stop.and_then(Value::as_str);
-                // A `message_delta` may carry token counts alone.
+                // A `message_delta` may have token counts only.
                 let known = stop.is_none_or(|stop| REASONS.contains(&stop));
                 let counted = holds(data, "/usage/output_tokens", Value::is_u64);
                 judge.expect(&STOP_REASON, known && counted, at, block.raw);
@@ -239,8 +239,8 @@ impl Blocks {
                 judge.expect(&ONE_TEXT, kind != "text" || *number == 1, at, block.raw);
                 let name = text("/content_block/name").to_owned();
                 let index = index.unwrap_or(self.next);
-                // From the received index, so that one wrong number is one finding and not one for
-                // every later block.
+                // Counted from the received index, so that one wrong index is one finding, not one for every later
+                // block.
                 self.next = index + 1;
                 self.open = Some((index, kind.to_owned(), String::new(), name));
             }
@@ -269,7 +269,7 @@ impl Blocks {
                     return;
                 };
                 if kind == "tool_use" {
-                    // Clients take no deltas for an object without members.
+                    // Clients read a call without deltas as an object without members.
                     let object = input.is_empty() || is_object(&input);
                     judge.expect(&ARGUMENTS, object, at, block.raw);
                     let Some(asked) = &stream.asked else { return };
@@ -281,7 +281,7 @@ impl Blocks {
     }
 }
 
-/// The types of blocks of tools that run on Anthropic's servers, which the clients know too.
+/// The block types of tools that run on Anthropic's servers, which clients support too.
 const KINDS: [&str; 4] = [
     "server_tool_use",
     "web_search_tool_result",

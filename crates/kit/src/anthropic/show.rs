@@ -35,7 +35,6 @@ pub(super) fn describe(event: &Event) -> Summary {
             Summary::new("error", format!("{}: {}", error.kind, error.message)).failed()
         }
         Event::Other(json) => Summary::new("other", json.text()),
-        // A decoder reads an ending as other events.
         _ => Summary::new("end", ""),
     }
 }

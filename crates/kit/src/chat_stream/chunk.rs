@@ -1,4 +1,4 @@
-//! Rules for chat completion chunks that all clients have.
+//! Rules for chat completion chunks that apply to all clients.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ rules! {
 /// The chunks of a stream as JSON, for later rules.
 pub(crate) struct Chunks<'a> {
     pub(crate) chunks: Vec<(Value, &'a Block<'a>)>,
-    /// Set if a chunk is an error.
+    /// `true` if a chunk is an error.
     pub(crate) failed: bool,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a>
     for block in &stream.blocks {
         let Some(event) = &block.event else { continue };
         judge.expect(&AFTER_DONE, !done, at, block.raw);
-        // One finding is enough: whatever comes later follows the end as well.
+        // One finding is enough: every later event also follows the end.
         if done {
             break;
         }
@@ -118,8 +118,7 @@ pub(crate) fn is_error(chunk: &Value) -> bool {
     )
 }
 
-/// Checks the choices of a chunk. `finished` has every choice that started, with `true` if it has
-/// ended.
+/// Checks the choices of a chunk. `finished` maps the index of every choice that started to `true` if it has ended.
 fn choices(
     judge: &mut Judge,
     at: &str,
@@ -150,14 +149,14 @@ fn choices(
         let was_finished = finished.entry(index).or_default();
         let says = |member: &str| match delta.get(member) {
             Some(Value::String(text)) => !text.is_empty(),
-            // Reported by its own rule, so here an empty list says nothing.
+            // An empty list is reported by its own rule, so here it is no output.
             Some(Value::Array(calls)) => !calls.is_empty(),
             _ => false,
         };
         let more = reason.is_some() || ["content", "refusal", "tool_calls"].into_iter().any(says);
         judge.expect(&AFTER_FINISH, !(*was_finished && more), at, block.raw);
         let Some(reason) = reason else { continue };
-        // Not a string: not empty either, and no value that clients know.
+        // A value that is not a string is neither empty nor known to clients.
         let reason = reason.as_str().unwrap_or("?");
         judge.expect(&FINISH_EMPTY, !reason.is_empty(), at, block.raw);
         if reason.is_empty() {

@@ -21,7 +21,7 @@ rules! {
         "end lines with LF";
 }
 
-/// Checks the lines.
+/// Checks the lines of a stream.
 pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let at = &*stream.exchange.name;
     for block in &stream.blocks {

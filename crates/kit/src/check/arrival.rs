@@ -12,27 +12,27 @@ pub(super) const LATE: Duration = Duration::from_secs(2);
 /// The time within which bytes count as sent at once.
 const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// The timing of a body.
+/// A measurement of the timing of a body.
 pub(super) struct Arrival<'a> {
     endpoint: &'a dyn Endpoint,
-    /// A timer until the first byte is late, and then until [`AT_ONCE`] has passed since it.
+    /// A timer until the first byte is late, and after the first byte, for [`AT_ONCE`]. `None` once it has ended.
     timer: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     pub(super) arrived: Arrived,
 }
 
-/// The timing of a body, at its end.
+/// The timing of a body, measured until its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arrived {
     /// The number of pieces.
     pub(super) pieces: usize,
-    /// `true` if the first one was late.
+    /// `true` if the first piece was late.
     pub(super) waited: bool,
-    /// `true` if there was a pause between the first one and the last.
+    /// `true` if there was a pause between the first piece and the last.
     pub(super) spread: bool,
 }
 
 impl<'a> Arrival<'a> {
-    /// Starts at the head.
+    /// Starts when the head has arrived.
     pub(super) fn new(endpoint: &'a dyn Endpoint) -> Self {
         Self {
             endpoint,
@@ -41,11 +41,10 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Polls the timer while no bytes are there.
+    /// Polls the timer while no bytes are available.
     pub(super) fn wait(&mut self, cx: &mut Context<'_>) {
         let timer = self.timer.as_mut().map(|timer| timer.as_mut());
-        // Removed once it has rung: a finished future must not be polled again, and `None` records
-        // that it rang.
+        // A timer that has ended is removed: a finished future must not be polled again, and `None` records the end.
         if timer.is_some_and(|timer| timer.poll(cx).is_ready()) {
             self.timer = None;
         }
@@ -53,7 +52,7 @@ impl<'a> Arrival<'a> {
 
     /// Records received bytes.
     pub(super) fn piece(&mut self) {
-        // The one timer means two things: before the first byte that it is late, after it that the
+        // The end of the timer means two things: before the first byte, that this byte is late; after it, that the
         // later pieces did not come at once.
         let rang = self.timer.is_none();
         if self.arrived.pieces == 0 {

@@ -1,18 +1,19 @@
-//! The events of a body, each with the bytes that it was made of.
+//! The events of a body, each with its bytes.
 
 use serde_json::Value;
 
 use copilot_wire::sse::{Decoder, Event, Frame};
 
-/// One block of a stream: the lines before a blank line, and the blank line. In a stream of lines it is one line.
+/// One block of a stream: the lines before a blank line, and the blank line. In a stream of JSON lines, a block is one
+/// line.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Block<'a> {
     /// All bytes of the block.
     pub raw: &'a [u8],
-    /// The lines without their ends, and without the blank one.
+    /// The lines of the block without line ends, and without the blank line.
     pub lines: Vec<&'a [u8]>,
-    /// The event that a reader makes of it that follows the standard. `None` for comments. That of a line has no name.
+    /// The event that a reader decodes by the standard. `None` for comments. The event of a JSON line has no name.
     pub event: Option<Event<'static>>,
 }
 
@@ -33,7 +34,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Splits a body into its blocks and the rest behind the last blank line.
+/// Splits a body into its blocks and the bytes after the last blank line.
 pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
     // The body is already in memory and bounded by its reader, so a limit here would only hide
     // events from the rules.
@@ -50,12 +51,11 @@ pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
         }
         let (raw, behind) = rest.split_at(rest.len() - ahead.len());
         rest = behind;
-        // Blank lines in a row end nothing. The decoder need not see them.
+        // A blank line after a blank line ends no event, so the decoder need not read it.
         if lines.is_empty() {
             continue;
         }
-        // The decoder gets the body block by block, so the event that comes out is the one that
-        // these lines make.
+        // The decoder gets one block at a time, so the event that it returns is the event of these lines.
         let mut input = raw;
         // A budget without limit does not run out.
         let event = match decoder.next(&mut input) {
@@ -71,7 +71,7 @@ pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
     (blocks, rest)
 }
 
-/// Returns the first line without its end, and the rest.
+/// Returns the first line that ends, without its end, and the bytes after it.
 fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_end = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let at = bytes.iter().position(is_end)?;

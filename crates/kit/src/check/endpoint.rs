@@ -15,22 +15,21 @@ use http::{Request, Response};
 use copilot_wire::agent::Body;
 use copilot_wire::router::Router;
 
-/// An agent endpoint: a [`Router`] in process, or one behind an HTTP client.
+/// An agent endpoint: a [`Router`] in process, or a server behind an HTTP client.
 #[async_trait]
 pub trait Endpoint: Send + Sync {
     /// Sends a request and waits for the head of its response.
     ///
-    /// The request's URI is a path from the root of the endpoint, which may itself be a path on its
-    /// server; or it is a whole URL, if a document of the endpoint has one. Redirects are not
-    /// followed, and nothing is decompressed. Dropping the body disconnects, as a client that
-    /// leaves does.
+    /// The request's URI is a path relative to the root of the endpoint, which may itself be below a path of its
+    /// server; or an absolute URL, if a document of the endpoint contains one. Redirects are not followed, and nothing
+    /// is decompressed. Dropping the body closes the connection, as a client that disconnects does.
     ///
     /// # Errors
     ///
     /// When there is no response.
     async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError>;
 
-    /// Waits. Checks use this for their timeouts.
+    /// Waits for `duration`. Checks use this for their timeouts.
     async fn sleep(&self, duration: Duration);
 }
 
@@ -76,7 +75,7 @@ impl Stream for Frames {
     }
 }
 
-/// A timer on a thread, which ends when this is dropped.
+/// A timer on a thread, which ends when the timer is dropped.
 struct Sleep {
     state: Arc<Mutex<State>>,
     thread: Option<std::thread::Thread>,
@@ -99,21 +98,20 @@ impl Sleep {
         let end = Instant::now() + duration;
         let timer = move || loop {
             let mut state = lock(&shared);
-            // `park_timeout` may return early, so the time decides and not the fact of having woken
-            // up.
+            // `park_timeout` may return early, so its return does not mean that the time is over.
             let left = end.saturating_duration_since(Instant::now());
             if state.over || left.is_zero() {
                 state.over = true;
-                // Woken under the lock, so no poll can store a waker between the flag and this,
-                // which nobody would wake.
+                // The flag is set and the waker is woken under one lock: a waker that a poll stored in between would
+                // never be woken.
                 if let Some(waker) = state.waker.take() {
                     waker.wake();
                 }
                 return;
             }
             drop(state);
-            // Without the lock. An `unpark` between the two is not lost: the token makes
-            // `park_timeout` return at once.
+            // The thread parks without the lock. An `unpark` between the release and the call is not lost: the token
+            // makes `park_timeout` return at once.
             std::thread::park_timeout(left);
         };
         let thread = std::thread::Builder::new().name("check-timer".to_owned());
@@ -134,7 +132,7 @@ impl Future for Sleep {
         if state.over {
             return Poll::Ready(());
         }
-        // The future may have moved to another task since the last poll: the newest waker counts.
+        // The future may have moved to another task since the last poll, so the newest waker is stored.
         state.waker = Some(cx.waker().clone());
         Poll::Pending
     }
@@ -144,7 +142,7 @@ impl Drop for Sleep {
     fn drop(&mut self) {
         let mut state = lock(&self.state);
         state.over = true;
-        // The thread outlives this for a moment: it must not wake a task that no longer waits.
+        // The thread runs a little longer than the timer: it must not wake a task that no longer waits.
         state.waker = None;
         drop(state);
         if let Some(thread) = &self.thread {

@@ -16,7 +16,7 @@ use crate::kit::Kit;
 use crate::signer::Signer;
 use copilot_wire::protocol::Refusal;
 
-/// A request body with the expected answer.
+/// A request body with the rule for its answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recorded {
@@ -24,12 +24,12 @@ pub struct Recorded {
     pub name: String,
     /// The body of the request.
     pub body: Bytes,
-    /// The rule that is broken if the status is not 200.
+    /// The rule that is broken if the status is not 200. `None` to accept every status.
     pub rule: Option<&'static Rule>,
 }
 
 impl Recorded {
-    /// Creates a request body that must be answered according to a rule.
+    /// Creates a request body. With a `rule`, the status of its answer must be 200.
     #[must_use]
     pub fn new(rule: Option<&'static Rule>, name: &str, body: impl Into<Bytes>) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Recorded {
         }
     }
 
-    /// Reads requests from a JSON list of objects with a `name` and a `body`. Empty if the text is something else.
+    /// Reads requests from a JSON list of objects with a `name` and a `body`. Empty if the text is not such a list.
     #[must_use]
     pub fn list(rule: &'static Rule, list: &str) -> Vec<Self> {
         #[derive(Deserialize)]
@@ -72,8 +72,8 @@ impl Recorded {
     }
 }
 
-/// Creates an array of [`Recorded`] from files of the crate that calls it: `fixtures/FOLDER/NAME.json`, each with its
-/// name.
+/// Creates an array of [`Recorded`] from the files `fixtures/FOLDER/NAME.json` of the crate that calls the macro. Each
+/// request has the name of its file.
 ///
 /// ```ignore
 /// let requests = recorded_files! { Some(&REQUEST), "openbb": "req_v2_full" "req_v1_context_items" };
@@ -101,11 +101,11 @@ pub struct Stream<'a> {
     pub exchange: &'a Exchange,
     /// The blocks of the body.
     pub blocks: Vec<Block<'a>>,
-    /// The body of the request, if it is known.
+    /// The body of the request as JSON. `None` if the request is not known.
     pub asked: Option<Value>,
 }
 
-/// The target and the emulated front end.
+/// The settings of a target.
 #[derive(Default)]
 pub(super) struct Settings {
     pub(super) path: Option<String>,
@@ -121,7 +121,7 @@ pub struct Exam<'a> {
     pub(super) judge: &'a mut Judge,
     pub(super) settings: &'a Settings,
     pub(super) kit: Kit,
-    /// The headers that the endpoint has asked for.
+    /// Headers that the endpoint requires in later requests.
     pub(super) session: HeaderMap,
 }
 
@@ -136,19 +136,19 @@ impl<'a> Exam<'a> {
         self.judge
     }
 
-    /// Returns the path to post to, if the target has one.
+    /// Returns the path to post to. `None` if the target sets none.
     #[must_use]
     pub fn path(&self) -> Option<&'a str> {
         self.settings.path.as_deref()
     }
 
-    /// Returns the model to ask for, if the target has one.
+    /// Returns the model to request. `None` if the target sets none.
     #[must_use]
     pub fn model(&self) -> Option<&'a str> {
         self.settings.model.as_deref()
     }
 
-    /// Returns the signer, if the front end signs requests and the target has a key.
+    /// Returns the signer. `None` if the front end does not sign requests or the target has no key.
     #[must_use]
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
@@ -181,7 +181,7 @@ impl<'a> Exam<'a> {
         *headers = (self.kit.headers)();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(self.session.clone());
-        // After the protocol's own: a header of the target replaces the front end's of the same
+        // Added after the protocol's own headers: a header of the target replaces the front end's header of the same
         // name.
         headers.extend(self.settings.headers.clone());
         request
@@ -191,7 +191,7 @@ impl<'a> Exam<'a> {
     pub fn post(&self, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
         let mut request = self.request(Method::POST, path, body);
         if let Some(signer) = self.signer() {
-            // Over the bytes as they are sent: the endpoint verifies those, before it parses
+            // The signature covers the bytes as they are sent: the endpoint verifies these bytes before it parses
             // anything.
             let signature = signer.sign(request.body());
             request.headers_mut().extend(signature);

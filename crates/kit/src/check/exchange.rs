@@ -15,13 +15,13 @@ use super::arrival::{Arrival, Arrived, LATE};
 use super::endpoint::{Endpoint, EndpointBody, EndpointError};
 use super::progress::Progress;
 
-/// The size in bytes from which a request may take longer to be read.
+/// The size in bytes above which a request may take longer to be read.
 const LARGE: usize = 1024 * 1024;
 
 /// The length of a tick. [`SILENT`] ticks without a byte are too long a silence.
 const TICK: Duration = Duration::from_secs(10);
 
-/// The number of whole ticks without a byte that end an answer. A tick after a byte does not count.
+/// The number of whole ticks without a byte that end an answer. A tick in which a byte came does not count.
 const SILENT: u32 = 2;
 
 /// The number of ticks after which an answer counts as endless.
@@ -30,7 +30,7 @@ const ENDLESS: u32 = 30;
 /// The limit in bytes of an answer.
 const LIMIT: usize = 16 * 1024 * 1024;
 
-/// The number of bytes of a body in a finding: more than is shown.
+/// The limit in bytes of a body in the evidence for a finding: more than a report shows.
 const EXCERPT: usize = 1000;
 
 /// A request and its answer.
@@ -76,13 +76,13 @@ impl Exchange {
         evidence
     }
 
-    /// Returns the end of the body, for a finding about a missing end.
+    /// Returns the last 200 bytes of the body, for a finding about a missing end.
     #[must_use]
     pub fn last(&self) -> &[u8] {
         last(&self.body)
     }
 
-    /// Returns the value of a header of the response.
+    /// Returns the value of a header of the response. `None` if it is missing.
     pub fn header(&self, name: impl http::header::AsHeaderName) -> Option<&[u8]> {
         self.head.headers.get(name).map(HeaderValue::as_bytes)
     }
@@ -98,7 +98,7 @@ impl Exchange {
     }
 }
 
-/// Returns the end of a body, for a finding.
+/// Returns the last 200 bytes of a body, for a finding.
 pub(super) fn last(body: &[u8]) -> &[u8] {
     body.split_at(body.len().saturating_sub(200)).1
 }
@@ -109,9 +109,9 @@ pub(super) enum End {
     Clean,
     /// The connection broke.
     Cut(EndpointError),
-    /// No byte for twenty seconds or more.
+    /// No byte came for twenty seconds or more.
     Silent,
-    /// The answer did not end.
+    /// The answer exceeded the limit of time or bytes.
     Endless,
 }
 
@@ -119,7 +119,7 @@ pub(super) enum End {
 #[derive(Debug)]
 pub(super) enum NoAnswer {
     Failed(EndpointError),
-    /// No head for twenty seconds.
+    /// No head came within 22 seconds, or 30 for a large request.
     Silent,
 }
 
@@ -189,8 +189,7 @@ impl<'a> Asker<'a> {
                         arrival.piece();
                     }
                     body.extend_from_slice(&piece);
-                    // An answer that is too long is as little use to a front end as one that never
-                    // ends, and would fill the memory of the check.
+                    // An answer that is too long counts as endless, and would fill the memory of the check.
                     if body.len() > LIMIT {
                         break End::Endless;
                     }

@@ -98,16 +98,16 @@ const OVERSIZED_BYTES: usize = 48 * 1024 * 1024;
 /// The number of bytes of an answer that are searched for the words of a missing key.
 const BEGINNING: usize = 4096;
 
-/// The number of consecutive requests without a response, without its end, or with nothing but a refusal,
-/// after which an endpoint is no longer asked.
+/// The number of consecutive requests without a response, with a response that does not end, or with a refusal, after
+/// which requests are skipped.
 const GONE: usize = 3;
 
 /// The number of requests of [`Exam::rest`].
 pub(super) const REQUESTS: usize = 9;
 
 impl Exam<'_> {
-    /// Sends a request; a missing answer is a finding. An endpoint that was given
-    /// up gets no more requests.
+    /// Sends a request. Returns `None`, with a finding, if there is no answer; and without one, if the endpoint was
+    /// given up.
     pub async fn ask(&mut self, name: &str, request: http::Request<Bytes>) -> Option<Exchange> {
         if gone(self.judge) {
             self.judge.skipped.push(name.into());
@@ -115,7 +115,7 @@ impl Exam<'_> {
         }
         let answer = self.asker.ask(name, request).await;
         let judge = &mut *self.judge;
-        // One answer shows that the endpoint is there, so only failures in a row give it up.
+        // One answer shows that the endpoint is running, so only consecutive failures give it up.
         judge.unanswered = match answer {
             Ok(_) => 0,
             Err(_) => judge.unanswered + 1,
@@ -126,7 +126,7 @@ impl Exam<'_> {
             Ok(exchange) => {
                 judge.expect(&UNREACHABLE, true, name, "");
                 let failed = exchange.head.status.is_server_error()
-                    // A missing path is no transport fault.
+                    // 501 is a refusal, not a failure of the server.
                     && exchange.head.status != StatusCode::NOT_IMPLEMENTED;
                 judge.expect_answer(&SERVER_ERROR, !failed, &exchange);
                 Some(exchange)
@@ -139,9 +139,9 @@ impl Exam<'_> {
         }
     }
 
-    /// Posts a request that the agent answers. An endpoint whose last answers had no end gets
-    /// no more of these: each would run into the timeout. Returns `None` for a refusal that is about the
-    /// address or the key, as long as no request was answered: that is one finding, not one for each rule.
+    /// Posts a request that the agent answers. Nothing more is posted after three consecutive answers without an end,
+    /// as each would run into the timeout. Returns `None` without an answer, and for a refusal that is about the
+    /// address or the key if no request was answered yet: that is one finding, not one for each rule.
     pub async fn ask_agent(&mut self, path: &str, recorded: &Recorded) -> Option<Exchange> {
         let Recorded { name, body, .. } = recorded;
         if self.judge.endless >= GONE {
@@ -173,7 +173,7 @@ impl Exam<'_> {
     }
 
     /// Returns `true` if a status is about the address or the key rather than the content of a request.
-    /// Front ends that sign have rules of their own for signatures.
+    /// For front ends that sign, 401 and 403 are covered by their rules for signatures.
     fn is_denied(&self, status: StatusCode) -> bool {
         match status {
             StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => true,
@@ -182,8 +182,8 @@ impl Exam<'_> {
         }
     }
 
-    /// Checks that a request was answered, and the answer as a stream of any protocol. Returns
-    /// the stream, for the rules of the protocol.
+    /// Checks that a request was answered, and checks the stream by the rules for all protocols. Returns the stream,
+    /// or `None` if the status is not 200.
     pub fn answered<'e>(
         &mut self,
         recorded: &Recorded,
@@ -205,8 +205,8 @@ impl Exam<'_> {
         })
     }
 
-    /// Sends recorded requests, and checks that they are answered. `stream` judges each stream. With `whole`, a
-    /// request without `stream: true` is answered with one document, which `whole` judges.
+    /// Sends recorded requests, and checks that they are answered. `stream` judges each stream. With `whole`, the
+    /// answer to a request without `stream: true` is one document, which `whole` judges.
     pub async fn replay(
         &mut self,
         path: &str,
@@ -241,7 +241,7 @@ impl Exam<'_> {
         }
     }
 
-    /// Posts a request that is a list. A client error must be as `rule` says, which `holds` checks.
+    /// Posts a request that is a list. If the answer is a client error, it must satisfy `rule`, which `holds` checks.
     pub async fn refusal(
         &mut self,
         path: &str,
@@ -255,8 +255,8 @@ impl Exam<'_> {
         }
     }
 
-    /// Sets the model of requests: that of the target, else the first one of the list of models at `list`. With a
-    /// `rule` the list is requested in any case, and must have one.
+    /// Sets the model of requests: that of the target, else the first one in the list at the path `list`, else
+    /// `default`. With a `rule`, the list is always requested, and must have a model.
     pub async fn with_model(
         &mut self,
         requests: Vec<Recorded>,
@@ -306,14 +306,13 @@ impl Exam<'_> {
             self.judge.expect_answer(&BAD_JSON, refused, &answer);
             if self.refuses_with_json() {
                 let json = answer.is("application/json") && is_json(&answer.body);
-                // The form of a 5xx is no decision of the endpoint: that is another rule.
+                // An endpoint does not choose the form of a 5xx: another rule reports it.
                 let deliberate = status.is_client_error();
                 let right = json || !deliberate;
                 self.judge.expect_answer(&REFUSAL, right, &answer);
             }
         }
-        // Not signed, and it need not be: an endpoint refuses the method before it looks at the
-        // body.
+        // This request needs no signature: an endpoint refuses the method before it reads the body.
         let put = self.request(Method::PUT, path, sample.clone());
         let unknown = self.post("/there-is-no-such-path", sample.clone());
         if let Some(answer) = self.ask("PUT instead of POST", put).await {
@@ -332,8 +331,7 @@ impl Exam<'_> {
         let [name, after] = late;
         // A server may close the connection on a body that it refuses to read: that counts as a refusal.
         let request = self.post(path, oversized(sample));
-        // By the asker itself, as `Exam::ask` would report a broken connection as a missing
-        // response.
+        // Sent without `Exam::ask`, which would report a broken connection as a missing response.
         if let Ok(answer) = self.asker.ask(name, request).await {
             let refused = answer.head.status.is_client_error();
             self.judge.expect_answer(&OVERSIZED, refused, &answer);
@@ -344,7 +342,7 @@ impl Exam<'_> {
             self.judge.expect(&CONFIGURED, configured, at, evidence);
         }
         for _ in 0..3 {
-            // The effect of these is checked with the next one.
+            // The request after the loop checks the effect of these disconnects.
             let request = self.post(path, sample.clone());
             let _ = self.asker.leave("a client that leaves", request).await;
         }

@@ -21,9 +21,9 @@ pub struct Judge {
     pub(super) denied: usize,
     /// `true` if a request to the agent was answered with 200.
     pub(super) answered: bool,
-    /// `true` if one of these answers is not about an API key.
+    /// `true` if an answer with status 200 is not about an API key.
     pub(super) configured: bool,
-    /// The latest of these answers that is.
+    /// The evidence of the latest answer that is about an API key.
     pub(super) about_key: Option<Vec<u8>>,
     /// `true` if an answer was streamed.
     pub(super) paced: bool,
@@ -44,19 +44,19 @@ impl Judge {
         }
     }
 
-    /// Sets the recorded stream, in which findings then have offsets.
+    /// Sets the recorded stream. Findings then have offsets in this stream.
     pub(super) fn reads(&mut self, stream: &[u8]) {
         let start = stream.as_ptr().addr();
         self.stream = start..start + stream.len();
     }
 
-    /// Removes the findings of `rule`: it is satisfied after all.
+    /// Removes the findings of `rule`, which then counts as satisfied.
     pub(super) fn acquit(&mut self, rule: &'static Rule) {
         self.looked_at.insert(rule.id, None);
     }
 
-    /// Records that `rule` was checked in the answer to `request`, with the result. `bytes` are
-    /// the excerpt for a finding.
+    /// Records that `rule` was checked in the answer to `request`, with the result `holds`. `bytes` are the excerpt
+    /// for a finding.
     pub fn expect(
         &mut self,
         rule: &'static Rule,
@@ -69,8 +69,8 @@ impl Judge {
             return;
         }
         let bytes = bytes.as_ref();
-        // Rules pass slices of the recorded stream, so the address gives the offset without a
-        // parameter in every rule. Bytes that a rule made itself lie elsewhere and get none.
+        // Rules pass slices of the recorded stream, so the address gives the offset without a parameter in every rule.
+        // Bytes that a rule created have an address outside of the stream, and no offset.
         let place = bytes.as_ptr().addr();
         let is_part = self.stream.contains(&place);
         let offset = is_part.then(|| place - self.stream.start);
@@ -87,7 +87,8 @@ impl Judge {
         }
     }
 
-    /// Records that `rule` was checked in an answer, with the result. The excerpt is its status and its beginning.
+    /// Records that `rule` was checked in an answer, and the result. The excerpt is the status and the beginning of
+    /// the body.
     pub fn expect_answer(&mut self, rule: &'static Rule, holds: bool, answer: &Exchange) {
         self.expect(rule, holds, &answer.name, answer.evidence());
     }

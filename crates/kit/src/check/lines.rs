@@ -1,4 +1,4 @@
-//! Framing: what every reader of lines of JSON expects.
+//! Framing rules for streams of JSON lines.
 
 use copilot_wire::sse::Event;
 use serde_json::Value;
@@ -24,7 +24,8 @@ rules! {
         "write one line end behind each event";
 }
 
-/// Judges the framing, and splits the body into lines. A last line without a line end is one, as readers take it.
+/// Judges the framing, and splits the body into lines. Bytes after the last line end count as a line, as they do for
+/// readers.
 pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'a>> {
     let at = &*exchange.name;
     expect_utf8(judge, &UTF8, exchange);
@@ -40,7 +41,7 @@ pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'
             continue;
         }
         let is_object = serde_json::from_slice(line).is_ok_and(|json: Value| json.is_object());
-        // What was cut is not the writer's fault.
+        // An incomplete last line of a truncated body is not the writer's fault.
         let is_cut = ended.is_none() && !whole;
         judge.expect(&OBJECT, is_object || is_cut, at, raw);
         let event = Event::new(String::from_utf8_lossy(line).into_owned());

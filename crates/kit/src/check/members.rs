@@ -1,4 +1,4 @@
-//! The members of JSON, as rules look at them, for the rules of any protocol. Paths are JSON pointers, such as
+//! Functions that read members of JSON, for the rules of any protocol. Paths are JSON pointers, such as
 //! `/error/message`.
 
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub fn elements<'a>(value: &'a Value, path: &str) -> std::slice::Iter<'a, Value>
     list.map(Vec::as_slice).unwrap_or_default().iter()
 }
 
-/// Returns `true` if the value at a JSON pointer is as `is` says.
+/// Returns `true` if there is a value at a JSON pointer and `is` accepts it.
 #[must_use]
 pub fn holds(value: &Value, path: &str, is: fn(&Value) -> bool) -> bool {
     value.pointer(path).is_some_and(is)
@@ -34,7 +34,7 @@ pub fn is_object(arguments: &str) -> bool {
     serde_json::from_str(arguments).is_ok_and(|value: Value| value.is_object())
 }
 
-/// Returns `true` if a request has a tool of this name, which is at `path` in a tool.
+/// Returns `true` if a request has a tool with this name, at the pointer `path` in the tool.
 #[must_use]
 pub fn offers(asked: &Value, path: &str, name: &str) -> bool {
     elements(asked, "/tools").any(|tool| text(tool, path) == name)

@@ -5,7 +5,7 @@
 //! forged ones, disconnects in the middle, and examines every byte of the answers. Each thing that it
 //! examines is a [`Rule`] with a name, the reader that fails, and the remedy.
 //!
-//! An [`Endpoint`] is a [`Router`](copilot_wire::Router) in process, or one behind an HTTP client:
+//! An [`Endpoint`] is a [`Router`](copilot_wire::Router) in process, or a server behind an HTTP client:
 //!
 //! ```
 //! use copilot_wire_kit::Kit;
@@ -25,7 +25,7 @@
 //! [`Report::skipped`] lists them. Things that an agent never does, such as calling a function, are not
 //! checked: [`Report::unseen`] lists their rules.
 //!
-//! [`Check`] reports its progress and can be cancelled. [`recorded`] checks a stream alone.
+//! [`Check`] reports its progress and can be cancelled. [`recorded`] checks a recorded stream, without an endpoint.
 
 mod arrival;
 mod blocks;
@@ -88,7 +88,7 @@ fn expect_utf8(judge: &mut Judge, rule: &'static Rule, exchange: &Exchange) {
     match std::str::from_utf8(body) {
         Ok(_) => judge.expect(rule, true, at, ""),
         Err(error) => {
-            // What is missing at the end of a body that was cut is not the writer's fault.
+            // A character that is incomplete at the end of a truncated body is not the writer's fault.
             let fault = error.error_len().is_some() || matches!(exchange.end, End::Clean);
             // Some valid text before the fault, so that the place can be found in the answer.
             let from = error.valid_up_to().saturating_sub(80);

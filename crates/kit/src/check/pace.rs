@@ -21,7 +21,7 @@ rules! {
         "look for what reads the whole body before it passes it on: compression, a cache, a log, a proxy; an agent that thinks first may send a status meanwhile";
 }
 
-/// The number of pieces below which a text proves nothing: an agent may write it in one.
+/// The number of pieces of text below which the timing proves nothing: an agent may write fewer at once.
 const SEVERAL: usize = 3;
 
 /// Checks the timing of a stream.
@@ -29,8 +29,8 @@ pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]
     let at = &*exchange.name;
     let events = blocks.iter().filter(|block| block.event.is_some()).count();
     let arrival = &exchange.arrival;
-    // One piece alone proves nothing, as a short answer is written in one. A late head and then
-    // everything in one piece is a body that was collected first.
+    // A short answer is one piece, so one piece alone proves nothing. A late head followed by several events in one
+    // piece shows a body that was collected first.
     let at_once = exchange.late && events > 2 && arrival.pieces == 1;
     judge.expect(&BUFFERED, !at_once, at, &exchange.body);
     // A buffered answer has a late head too: one cause is reported once.
@@ -39,7 +39,7 @@ pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]
     if at_once || blocks.iter().filter(|block| says(block)).count() < SEVERAL {
         return;
     }
-    // A proxy that buffers answers buffers all of them: one streamed answer clears the others.
+    // A proxy that buffers answers buffers all of them, so one streamed answer refutes the finding for the others.
     if arrival.spread {
         judge.paced = true;
         judge.acquit(&COLLECTED);

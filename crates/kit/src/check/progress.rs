@@ -6,8 +6,8 @@
 pub struct Progress<'a> {
     /// The name of the current request in findings.
     pub request: &'a str,
-    /// Its number, starting at 1.
+    /// The number of the current request, starting at 1.
     pub number: usize,
-    /// The expected number of requests, including skipped ones. It may grow.
+    /// The expected number of requests, including skipped ones. It may grow during the check.
     pub total: usize,
 }

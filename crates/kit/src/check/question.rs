@@ -1,4 +1,4 @@
-//! Questions in text: what the user needs to answer one, and the server to find it again.
+//! Rules for questions in text: the user must be able to answer a question, and the server must find it again.
 
 use super::exchange::{End, Exchange};
 use super::judge::Judge;
@@ -27,14 +27,14 @@ const START: &str = "Question: ";
 const AGREE: &str = " To agree, reply: yes ";
 const REFUSE: &str = ". To refuse, reply: no. (";
 
-/// The length of a code, and of a proof behind its mark.
+/// The length of a code, the mark before a proof, and the length of a proof.
 const CODE: usize = 6;
 const MARK: &str = " cw";
 const PROOF_LENGTH: usize = 19;
 
 /// Judges the last question in the text of an answer, if there is one.
 pub(super) fn judge(judge: &mut Judge, kit: Kit, exchange: &Exchange) {
-    // What is missing at the end of a body that was cut is not the writer's fault.
+    // A question that is incomplete at the end of a truncated body is not the writer's fault.
     if !matches!(exchange.end, End::Clean) {
         return;
     }
@@ -65,14 +65,14 @@ fn text(kit: Kit, mut body: &[u8]) -> String {
                     }
                 }
             }
-            // One event, or the rest of the stream.
+            // The front end skipped one event, or the rest of the stream.
             Err(_) if body.len() < before => {}
             Err(_) => return text,
         }
     }
 }
 
-/// A question, by the line with its code.
+/// A question in text, found by the line with its code.
 struct Question<'a> {
     line: &'a str,
     /// The text before the words that tell how to agree.
@@ -83,9 +83,9 @@ struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Finds the last question: the words before a code, with a code behind them.
+    /// Finds the last line that has the words before a code, and a code after them.
     fn find(text: &'a str) -> Option<Self> {
-        // The code is on the line of the words, so that no digits of another line are taken for it.
+        // The code must be on the same line, so that digits of another line do not count as a code.
         text.lines().rev().find_map(|line| {
             let (body, behind) = line.rsplit_once(AGREE)?;
             let (code, rest) = behind.split_at_checked(CODE)?;
@@ -100,7 +100,7 @@ impl<'a> Question<'a> {
     }
 
     fn is_whole(&self, text: &str) -> bool {
-        // Also the digits that somebody has put apart: `48 21 93`.
+        // Separators are dropped, so that a code that is written as `48 21 93` is found too.
         let letters: String = text.chars().filter(|it| it.is_alphanumeric()).collect();
         let lines = text.trim_end().lines();
         let after = self.rest.split_once(')').map(|(_, after)| after);
@@ -116,7 +116,7 @@ impl<'a> Question<'a> {
             .and_then(|(inside, _)| inside.rsplit_once(MARK))
             .is_some_and(|(id, proof)| {
                 let is_id = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-');
-                // Without letters that are taken for digits.
+                // Proofs have no letters that look like digits.
                 let is_digit = |byte: u8| is_id(byte) && !b"ilou.-".contains(&byte);
                 !id.is_empty()
                     && id.bytes().all(is_id)

@@ -10,8 +10,8 @@ use super::report::Report;
 use super::{question, read};
 use crate::kit::Kit;
 
-/// Checks a recorded stream, the whole body of one answer, by the rules of its protocol. How it came is not known, nor what
-/// was asked: rules about those are among [`Report::unseen`].
+/// Checks a recorded stream, the whole body of one answer, by the rules of its protocol. The timing and the request
+/// are not known: rules about these are in [`Report::unseen`].
 #[must_use]
 pub fn recorded(kit: Kit, body: &[u8]) -> Report {
     let (head, ()) = Response::new(()).into_parts();
@@ -21,7 +21,7 @@ pub fn recorded(kit: Kit, body: &[u8]) -> Report {
         late: false,
         arrival: Arrived::default(),
         body: body.to_owned(),
-        // The recording is taken to be whole, so a missing end is a finding.
+        // The recording counts as complete, so a missing end is a finding.
         end: End::Clean,
     };
     let mut judge = Judge::default();

@@ -17,14 +17,14 @@ const EXCERPT: usize = 400;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Report {
-    /// The rules that were broken: errors first, each group by its id.
+    /// The rules that were broken: errors, then warnings, each sorted by id.
     pub findings: Vec<Finding>,
     /// The ids of the rules that were checked and satisfied.
     pub passed: Vec<&'static str>,
     /// The ids of the rules that could not be checked: their subject did not occur.
     pub unseen: Vec<&'static str>,
-    /// The requests that were not sent, because three consecutive ones had no answer, an answer without
-    /// an end, or a refusal that is about the address or the key.
+    /// The names of the requests that were not sent, because three consecutive requests had no answer, an answer
+    /// without an end, or a refusal that is about the address or the key.
     pub skipped: Vec<String>,
 }
 
@@ -35,14 +35,14 @@ pub struct Finding {
     /// The rule.
     #[serde(flatten)]
     pub rule: Rule,
-    /// The names of the requests that showed it.
+    /// The names of the requests whose answers broke the rule.
     pub requests: Vec<String>,
-    /// An excerpt of the answer to the first of them, as text without loss: bytes that are
-    /// not UTF-8 as `\xNN`, escapes for control characters and those that reorder text,
-    /// truncated after 400 bytes. Header values and the query of the target, from eight bytes on, are `*`.
+    /// An excerpt of the answer to the first request, as text without loss, truncated after 400 bytes: bytes that are
+    /// not UTF-8 are `\xNN`, and characters that control or reorder text are escaped. Words of header values and of
+    /// the query of the target, from eight bytes on, are `*`.
     pub bytes: String,
-    /// For a [`recorded`](super::recorded) stream: the offset of the excerpt, unless it is
-    /// about the whole.
+    /// The offset of the excerpt in a [`recorded`](super::recorded) stream. `None` for other streams, and for the
+    /// stream as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<usize>,
 }
@@ -99,7 +99,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// Formats a number of things.
+/// Formats a number and a noun.
 fn counted(number: usize, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{plural}")
@@ -127,10 +127,10 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Formats bytes as text without loss but for secrets, up to the limit.
+/// Formats bytes as text, up to the limit, without loss except for secrets.
 pub(super) fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     let cut = bytes.len() > EXCERPT;
-    // Secrets that begin before the limit are hidden whole, so their length counts as well.
+    // A secret that begins before the limit is hidden completely, so bytes behind the limit are read too.
     let whole = bytes
         .split_at(bytes.len().min(EXCERPT + secrets.longest()))
         .0;
@@ -138,8 +138,7 @@ pub(super) fn shown(bytes: &[u8], secrets: &Secrets) -> String {
     let mut out = String::new();
     for chunk in hidden.split_at(hidden.len().min(EXCERPT)).0.utf8_chunks() {
         for c in chunk.valid().chars() {
-            // The backslash too, or an escape could not be told from the same letters in the
-            // answer.
+            // The backslash is escaped too: otherwise the same letters in the answer would look like an escape.
             match c {
                 '\\' => out.push_str("\\\\"),
                 c => out.push_str(&OneLine(c).to_string()),

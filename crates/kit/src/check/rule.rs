@@ -7,7 +7,7 @@ use serde::Serialize;
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Level {
-    /// Every known reader copes, or only some deployments are affected.
+    /// Every known reader works, or only some deployments are affected.
     Warning,
     /// A known reader fails, or shows something wrong.
     Error,
@@ -59,8 +59,8 @@ impl Rule {
     }
 }
 
-/// Declares rules, each as a static and all of them as `RULES`, so that the table is complete: the name of the static,
-/// the level, and the fields of a [`Rule`] in their order.
+/// Declares rules: a static for each one, and the table `RULES` of all of them. Each declaration has the name of the
+/// static, the level, and the other fields of a [`Rule`] in their order.
 ///
 /// ```
 /// use copilot_wire_kit::check::{Rule, rules};

@@ -16,18 +16,18 @@ use super::target::Target;
 
 /// Checks an endpoint by the rules of one protocol, and returns the findings.
 ///
-/// It never fails: an endpoint that is not there is a finding.
+/// A check never fails: an endpoint that cannot be reached is a finding.
 ///
 /// # Cancel safety
 ///
-/// Dropping the future closes the stream that is being read. Nothing is left behind.
+/// Dropping the future closes the stream that is being read. No task is left.
 pub async fn check(endpoint: &dyn Endpoint, target: Target) -> Report {
     let mut check = Check::new(endpoint, target);
     check.run(|_| {}).await;
     check.report()
 }
 
-/// A check with progress, which can be stopped: the report has what was found so far.
+/// A check that reports its progress and can be cancelled: the report then contains the findings so far.
 pub struct Check<'a> {
     endpoint: &'a dyn Endpoint,
     target: Target,

@@ -7,10 +7,10 @@ use super::exam::Settings;
 /// The length in bytes below which a value is no secret: `1` or `true` would hide half of every excerpt.
 const SHORTEST: usize = 8;
 
-/// The length in bytes of the end of a secret with which an excerpt may begin unhidden.
+/// The minimum length in bytes of the end of a secret that is hidden at the start of an excerpt.
 const SHORTEST_END: usize = 4;
 
-/// The values that were sent to the endpoint and may be keys: of headers, and of the query.
+/// The words of header values and of the query that were sent to the endpoint and may be keys.
 #[derive(Default)]
 pub(super) struct Secrets(Vec<Vec<u8>>);
 
@@ -22,7 +22,7 @@ impl fmt::Debug for Secrets {
 }
 
 impl Secrets {
-    /// Returns the secrets of a target: of `Bearer KEY` and `session=KEY; path=/` the keys.
+    /// Returns the secrets of a target, such as the keys in `Bearer KEY` and `session=KEY; path=/`.
     pub(super) fn of(settings: &Settings) -> Self {
         let query = settings
             .path

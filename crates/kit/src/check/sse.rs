@@ -1,4 +1,4 @@
-//! Framing: what every reader of server-sent events expects.
+//! Framing rules for server-sent events.
 
 use super::blocks::{Block, blocks};
 use super::exchange::{End, Exchange, last};
@@ -38,8 +38,8 @@ pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'
         judge.expect(&UNFINISHED, rest.is_empty(), at, last(rest));
     }
     for line in blocks.iter().flat_map(|block| &block.lines) {
-        // The mark is already a finding: without it, the first line is not reported a second time
-        // as an unknown field.
+        // The byte order mark is already a finding. It is removed, so that the first line is not also reported as an
+        // unknown field.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
         // A comment is a field without a name.

@@ -40,7 +40,7 @@ impl Target {
         self
     }
 
-    /// Adds a header to every request, such as an API key. Preflights are the browser's, and have none.
+    /// Adds a header to every request, such as an API key, except to CORS preflights, which a browser sends.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.settings.headers.append(name, value);

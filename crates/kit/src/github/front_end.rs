@@ -1,4 +1,4 @@
-//! A simulated GitHub Copilot platform with an editor.
+//! An emulated GitHub Copilot platform with an editor.
 
 use std::mem;
 
@@ -11,7 +11,7 @@ use copilot_wire::github::{
 use copilot_wire::json::{Json, List};
 use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
 
-/// A simulated GitHub Copilot platform with an editor.
+/// An emulated GitHub Copilot platform with an editor.
 #[derive(Debug)]
 pub struct CopilotChat {
     request: ChatRequest,
@@ -65,8 +65,8 @@ impl CopilotChat {
         self
     }
 
-    /// Sets the id of the thread, which is constant by default: for an agent with several
-    /// conversations, or one that outlives the test.
+    /// Sets the id of the thread, for an agent with several conversations, or one that outlives the test. The default
+    /// id is constant.
     #[must_use]
     pub fn conversation_id(mut self, id: impl Into<String>) -> Self {
         self.request.thread_id = Some(id.into());
@@ -83,7 +83,7 @@ impl FrontEnd for CopilotChat {
         // A typed message is not an answer to the confirmation.
         self.open = None;
         let mut message = Message::new("user", text);
-        // As VS Code does: the context is on the message with the prompt.
+        // As in VS Code, the context is attached to the message with the prompt.
         message.references.clone_from(&self.references);
         self.request.messages.push(message);
     }
@@ -161,7 +161,7 @@ impl FrontEnd for CopilotChat {
     /// Does nothing: the platform runs no tools.
     fn answer(&mut self, _: Vec<Answer>) {}
 
-    /// Adds the answer as a message of its own, without text.
+    /// Adds the answer as a separate message without text.
     fn decide(&mut self, _: &protocol::Confirmation, accepted: bool) {
         let Some(confirmation) = self.open.take() else {
             return;

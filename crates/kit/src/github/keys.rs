@@ -1,4 +1,4 @@
-//! Keys for tests, instead of the platform's.
+//! Keys for tests, in place of the platform's keys.
 
 use bytes::Bytes;
 use http::HeaderMap;

@@ -1,5 +1,4 @@
-//! GitHub Copilot in tests: a simulated platform, and the protocol's part of the conformance kit
-//! and the command line.
+//! GitHub Copilot in tests: an emulated platform, and the protocol's part of the conformance kit and the command line.
 
 mod front_end;
 #[cfg(feature = "verify")]

@@ -1,4 +1,4 @@
-//! Signatures as those of the platform.
+//! A signer of requests in place of the platform.
 
 use std::fmt;
 
@@ -21,8 +21,7 @@ const P256_PREFIX: &[u8] = &[
     0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
 ];
 
-/// A signer of requests that signs as the platform does, so that tests and local work use
-/// verification.
+/// A signer of requests that signs as the platform does, for verification in tests and local work.
 ///
 /// Serve [`key_document`](Self::key_document) and point
 /// [`CachedKeys::url`](copilot_wire::github::verify::CachedKeys::url) at it, or pass [`key_set`](Self::key_set) to a
@@ -52,7 +51,7 @@ impl RequestSigner {
     ///
     /// # Errors
     ///
-    /// [`NoRandomness`] if there are none.
+    /// [`NoRandomness`] if the operating system has no random bytes.
     pub fn generate() -> Result<Self, NoRandomness> {
         SigningKey::try_generate()
             .map(Self::with_key)
@@ -76,15 +75,14 @@ impl RequestSigner {
         }
     }
 
-    /// Signs a body and returns the headers to send with it, in both pairs, as the platform did in
-    /// early 2025.
+    /// Signs a body and returns both pairs of headers, as the platform sent them in early 2025.
     pub fn sign(&self, body: &[u8]) -> HeaderMap {
         let mut headers = self.sign_as(HeaderPair::Newer, body);
         headers.extend(self.sign_as(HeaderPair::Older, body));
         headers
     }
 
-    /// Signs a body and returns the headers to send with it, in one pair.
+    /// Signs a body and returns one pair of headers.
     pub fn sign_as(&self, pair: HeaderPair, body: &[u8]) -> HeaderMap {
         // Both texts are visible ASCII, so this cannot fail; an empty value would be refused as
         // absent.
@@ -122,8 +120,8 @@ impl RequestSigner {
         [self.public_key()].into_iter().collect()
     }
 
-    /// Returns the body of a key endpoint that lists these signers, each with its mark as current,
-    /// in the form that [`KeySet::from_json`] reads.
+    /// Returns the body of a key endpoint that lists the keys of these signers, in the form that [`KeySet::from_json`]
+    /// reads. The `bool` marks a key as current.
     pub fn key_document<'a>(signers: impl IntoIterator<Item = (&'a Self, bool)>) -> Bytes {
         let public_keys: Vec<_> = signers
             .into_iter()

@@ -144,8 +144,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let asks = |block: &Block<'_>| name(block) == "copilot_confirmation";
     if let Some(first) = blocks.iter().position(asks) {
         let after = blocks.iter().skip(first + 1);
-        // A second question would replace the first one, and text behind it has no place in the
-        // dialog.
+        // A second question would replace the first one, and text after a question has no place in the dialog.
         let more = after.clone().find(|block| asks(block) || has_text(block));
         let raw = more.map_or(&b""[..], |block| block.raw);
         judge.expect(&AFTER_CONFIRMATION, more.is_none(), at, raw);

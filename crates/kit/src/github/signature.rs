@@ -45,7 +45,7 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str, sample: &Bytes) {
     let unsigned = ("a request without a signature", unsigned);
     for (name, request) in std::iter::once(unsigned).chain(forged) {
         if let Some(answer) = exam.ask(name, request).await {
-            // Both: an official sample writes status 401 and then the answer.
+            // Both are checked: an official sample writes status 401 and then the answer.
             let refused = !answer.head.status.is_success() && !streams(&answer.body);
             exam.judge().expect_answer(rule, refused, &answer);
         }
@@ -63,7 +63,7 @@ fn forged(_: &Exam<'_>, _: &str, _: &Bytes) -> [(&'static str, http::Request<Byt
     []
 }
 
-/// Returns requests with wrong signatures, each in another way; none without a signer.
+/// Returns requests with different wrong signatures. Empty without a signer.
 #[cfg(feature = "verify")]
 fn forged(
     exam: &Exam<'_>,

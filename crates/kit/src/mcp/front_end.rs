@@ -12,8 +12,8 @@ use copilot_wire::protocol::{
     Confirmation, EventDecoder, EventError, Notice, Status, find_question,
 };
 
-/// An emulated client, such as a coding client: it calls one tool with what its user says, shows the progress, asks its
-/// user the questions of the tool, and goes on with the conversation that an answer names.
+/// An emulated client, such as a coding client: it calls one tool with the user's messages, shows progress, asks the
+/// user the questions of the tool, and continues the conversation that an answer names.
 #[derive(Debug)]
 pub struct McpClient {
     call: CallRequest,
@@ -43,7 +43,7 @@ impl McpClient {
         }
     }
 
-    /// Returns the next call, with a number of its own.
+    /// Sets a new number for the next call.
     fn count(&mut self) {
         self.next += 1;
         let number = Json::encode(&self.next).unwrap_or_default();
@@ -55,7 +55,7 @@ impl McpClient {
     }
 }
 
-/// Returns the handle that an answer ends with.
+/// Returns the conversation handle at the end of an answer, if there is one.
 fn handle(text: &str) -> Option<&str> {
     let (_, rest) = text.rsplit_once("call again with `conversation`: \"")?;
     Some(rest.split_once('"')?.0)
@@ -101,7 +101,7 @@ impl FrontEnd for McpClient {
     }
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {
-        // Clients answer their model with the first result.
+        // Clients pass the first result to their model.
         if self.result.is_some() || self.failed {
             return Vec::new();
         }
@@ -147,7 +147,7 @@ impl FrontEnd for McpClient {
                 .request_state
                 .clone_from(&result.request_state);
             let id = find_question(&result.request_state).map(|(id, _)| id);
-            // Shown in a dialog, which has a title; a question in text has none.
+            // In a dialog, the text before the first blank line is the title; a question in text has none.
             let text = question.message;
             let (title, message) = text.split_once("\n\n").unwrap_or((&text, ""));
             let id = id.unwrap_or_default();

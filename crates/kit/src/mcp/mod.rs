@@ -1,4 +1,4 @@
-//! MCP in tests: the emulated client, and what the conformance kit and the command line know of the protocol.
+//! MCP in tests: an emulated client, and the protocol's part of the conformance kit and the command line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
@@ -71,7 +71,7 @@ impl Toolkit for Mcp {
         Mount::new("ask", "Answers a question.").read_only()
     }
 
-    /// Clients read documents as well.
+    /// Returns the headers of clients, which also accept documents.
     fn headers() -> HeaderMap {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         HeaderMap::from_iter([(ACCEPT, accept)])

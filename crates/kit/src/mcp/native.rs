@@ -1,4 +1,4 @@
-//! The members that only calls of tools have.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 

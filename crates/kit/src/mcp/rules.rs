@@ -1,4 +1,4 @@
-//! Rules for servers of tools, by what the measured clients do.
+//! Rules for servers of tools, from the measured behaviour of clients.
 
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue};
@@ -103,7 +103,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     if let Some(exchange) = exam.ask_agent(path, &recorded).await {
         judge_call(exam, &recorded, &exchange, &tool);
     }
-    // A server without this version says so to `server/discover`, and clients use another one.
+    // A server without this version says so to `server/discover`, and clients use another version.
     if is_stateless {
         let name = "a call of version 2026-07-28";
         let body = call(&tool.name, json!("twelve"), STATELESS);
@@ -147,7 +147,7 @@ fn recorded_body(body: &Value) -> Bytes {
     body.to_string().into()
 }
 
-/// Returns a request of a method, of a version with metadata or of one without.
+/// Creates a JSON-RPC request, with metadata unless `version` is empty.
 fn message(id: Value, method: &str, mut params: Value, version: &str) -> Value {
     if !version.is_empty() {
         let meta = json!({
@@ -173,7 +173,7 @@ fn call(tool: &str, id: Value, version: &str) -> Value {
     message(id, "tools/call", params, version)
 }
 
-/// Returns a message as a client of a version sends it.
+/// Creates the HTTP request with which a client of this version sends a message.
 fn headed(exam: &Exam<'_>, path: &str, body: &Value, version: &str) -> http::Request<Bytes> {
     let mut request = exam.post(path, recorded_body(body));
     let headers = request.headers_mut();
@@ -195,13 +195,13 @@ fn headed(exam: &Exam<'_>, path: &str, body: &Value, version: &str) -> http::Req
     request
 }
 
-/// The version that Codex speaks.
+/// The protocol version that Codex uses.
 const SESSION: &str = "2025-06-18";
 
-/// The header with the id of a session, which `initialize` begins on servers that have sessions.
+/// The header with the id of a session, which servers with sessions send for `initialize`.
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// Asks for the versions. Returns `true` if version 2026-07-28 is among them.
+/// Requests the supported versions. Returns `true` if version 2026-07-28 is among them.
 async fn discover(exam: &mut Exam<'_>, path: &str) -> bool {
     let discover = message(json!(4), "server/discover", json!({}), STATELESS);
     let request = headed(exam, path, &discover, STATELESS);
@@ -215,7 +215,7 @@ async fn discover(exam: &mut Exam<'_>, path: &str) -> bool {
     is_stateless
 }
 
-/// Asks for the documents of a session. Returns the first tool.
+/// Begins a session and requests its documents. Returns the first tool.
 async fn documents(exam: &mut Exam<'_>, path: &str) -> Tool {
     let params = json!({
         "protocolVersion": SESSION,
@@ -259,7 +259,7 @@ async fn documents(exam: &mut Exam<'_>, path: &str) -> Tool {
     tool
 }
 
-/// Returns the one message of an answer, which is a document or a stream.
+/// Returns the last message of an answer, which is a document or a stream.
 fn said(answer: &Exchange) -> Value {
     if !answer.is("text/event-stream") {
         return answer.json();
@@ -272,7 +272,7 @@ fn said(answer: &Exchange) -> Value {
     message.unwrap_or_default()
 }
 
-/// Sends messages that cannot be answered.
+/// Sends messages that must be refused.
 async fn errors(exam: &mut Exam<'_>, path: &str, tool: &str) {
     let future = "2099-01-01";
     let unknown = call(tool, json!(21), future);
@@ -319,7 +319,7 @@ fn messages<'a>(stream: &'a Stream<'_>) -> impl Iterator<Item = (&'a [u8], Value
     })
 }
 
-/// Checks the messages of an answer. Returns the result.
+/// Checks the messages of an answer. Returns its result, `None` if there is none.
 fn judge_messages<'a>(
     judge: &mut Judge,
     exchange: &Exchange,
@@ -363,7 +363,7 @@ fn judge_messages<'a>(
         judge_content(judge, at, raw, result);
         found = Some(result.clone());
     }
-    // A stream that was cut has no end.
+    // A truncated stream need not have a result.
     if exchange.is_complete() {
         judge.expect(&RESULT, is_over, at, "the answer has no result");
     }

@@ -1,4 +1,4 @@
-//! A simulated chat client.
+//! An emulated chat client.
 
 use std::mem;
 
@@ -12,10 +12,10 @@ use copilot_wire::meilisearch::{
 use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::escape_segment;
 
-/// The model that a client asks for.
+/// The default model of a client.
 pub(super) const MODEL: &str = "gpt-4o-mini";
 
-/// A simulated chat client, which stores the history as the server asks.
+/// An emulated chat client, which stores the history as the server asks.
 #[derive(Debug)]
 pub struct SearchChat {
     workspace: String,

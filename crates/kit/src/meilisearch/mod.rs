@@ -1,5 +1,4 @@
-//! Meilisearch chat in tests: a simulated client, and the protocol's part of the conformance kit
-//! and the command line.
+//! Meilisearch chat in tests: an emulated client, and the protocol's part of the conformance kit and the command line.
 
 mod front_end;
 mod native;

@@ -128,7 +128,7 @@ fn notifications(
     }
     if exchange.is_complete() {
         let shown = searches.open.join(", ");
-        // A call of which nothing was appended later: the history of the client ends with it.
+        // A call without an appended result would end the client's history.
         let answered = searches.open.is_empty();
         if searches.kept {
             judge.expect(&ORPHAN, answered, at, shown);
@@ -172,7 +172,7 @@ struct Searches {
     begun: Vec<String>,
     /// The appended calls that have no result yet.
     open: Vec<String>,
-    /// Set if there was an appended message.
+    /// `true` if a call was appended.
     kept: bool,
 }
 

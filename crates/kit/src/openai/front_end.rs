@@ -1,4 +1,4 @@
-//! A simulated OpenAI client.
+//! An emulated OpenAI client.
 
 use std::mem;
 
@@ -8,7 +8,7 @@ use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall};
 use copilot_wire::protocol::{self, EventDecoder, EventError, Notice};
 
-/// A simulated program with an OpenAI library: it sends messages and tools, and reads chunks.
+/// An emulated program with an OpenAI library: it sends messages and tools, and reads chunks.
 #[derive(Debug)]
 pub struct OpenAiClient {
     request: ChatRequest,
@@ -26,8 +26,8 @@ impl OpenAiClient {
         Self::continuing(ChatRequest::new(model, Vec::new()))
     }
 
-    /// Creates a client with the model, tools and options of a request; its messages become the
-    /// history. It always requests a stream with the usage.
+    /// Creates a client with the model, tools and options of a request; its messages become the history. The client
+    /// always requests a stream with the usage.
     #[must_use]
     pub fn continuing(request: ChatRequest) -> Self {
         Self {

@@ -1,5 +1,5 @@
-//! OpenAI chat streams in tests: a simulated client, and the protocol's part of the conformance kit
-//! and the command line.
+//! OpenAI chat streams in tests: an emulated client, and the protocol's part of the conformance kit and the command
+//! line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};

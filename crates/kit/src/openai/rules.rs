@@ -108,7 +108,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         }
         if is_error(chunk) {
             failed = true;
-            // Counts the rule as looked at, also where nothing follows.
+            // Records the rule as checked, also if nothing follows.
             judge.expect(&AFTER_ERROR, true, at, "");
             judge.expect(&ERROR, all_say(chunk, MESSAGE), at, block.raw);
             let repeats = text(chunk, "/error/type") == "server_error";
@@ -118,7 +118,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     }
 }
 
-/// The message of an error.
+/// The pointer to the message of an error.
 const MESSAGE: &[&str] = &["/error/message"];
 
 fn constant(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
@@ -171,15 +171,14 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
     for (delta, block) in complete::deltas(chunks) {
         for fragment in elements(delta, "/tool_calls") {
             let index = fragment.get("index").and_then(Value::as_u64);
-            // The first fragment of a call has all names, later ones have none: clients append what
-            // is repeated.
+            // The first fragment of a call has all names, later ones have none: clients append repeated values.
             let begun = index.is_some_and(|index| calls.contains_key(&index));
             let names = ["/id", "/type", "/function/name"]
                 .map(|path| holds(fragment, path, Value::is_string));
             let right = index.is_some() && names.iter().all(|there| *there != begun);
             judge.expect(&TOOL_CALL, right, at, block.raw);
             let Some(index) = index else { continue };
-            // Indices must not go back: a fragment of an earlier call after a later one has begun.
+            // Indices must not decrease: no fragment of an earlier call may follow the start of a later one.
             let latest = calls.keys().next_back();
             let latest = latest.is_none_or(|latest| *latest <= index);
             judge.expect(&ONE_CALL, latest, at, block.raw);
@@ -188,7 +187,7 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
             call.arguments += text(fragment, "/function/arguments");
         }
     }
-    // A stream that was cut has half of its arguments.
+    // A truncated stream may have incomplete arguments.
     if !exchange.is_complete() || chunks.failed {
         return;
     }

@@ -12,12 +12,11 @@ pub(super) fn describe(event: &Event) -> Summary {
             Summary::new("error", format!("{kind}: {}", error.message)).failed()
         }
         Event::Done => Summary::new("done", "").last(),
-        // A decoder reads an ending as a chunk.
         _ => Summary::new("end", ""),
     }
 }
 
-/// Describes a chunk by its first member.
+/// Describes a chunk. Its first part is the kind.
 fn describe_chunk(chunk: &ChatCompletionChunk) -> Summary {
     let mut parts: Vec<(&'static str, String)> = Vec::new();
     for choice in &chunk.choices {

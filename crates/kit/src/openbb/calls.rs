@@ -52,7 +52,7 @@ pub(super) fn is_call(block: &Block<'_>) -> bool {
     event.is_some_and(|event| event.name() == EVENT)
 }
 
-/// Checks the calls of a stream. `request` is absent if unknown.
+/// Checks the calls of a stream. `request` is `None` if it is unknown.
 pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: Option<&Value>) {
     let mut events = blocks.iter().filter(|block| block.event.is_some());
     let Some(block) = events.find(|block| is_call(block)) else {
@@ -63,7 +63,7 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: 
     let raw = after.map_or(&b""[..], |block| block.raw);
     judge.expect(&AFTER_CALL, after.is_none(), at, raw);
     let call = block.json();
-    // Reported by the rule on JSON already.
+    // The rule for JSON has already reported this.
     if call.is_null() {
         return;
     }
@@ -72,7 +72,7 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: 
     let arguments = call.get("input_arguments").unwrap_or(&Value::Null);
     let right = arguments.is_object() && fit(name, arguments, request);
     judge.expect(&ARGUMENTS, right, at, block.raw);
-    // Without the request the era is unknown, and older front ends need no state.
+    // Without the request, the version of the front end is unknown, and older ones need no state.
     if name == "get_widget_data" && request.is_some_and(has_tiers) {
         let state = call.get("extra_state").and_then(Value::as_object);
         let full = state.is_some_and(|state| !state.is_empty());
@@ -87,8 +87,7 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: 
     }
 }
 
-/// Returns `true` if the request is from 2025 or later. Before, calls had another form and no
-/// state.
+/// Returns `true` if the request is from 2025 or later. Earlier requests had calls of another form and no state.
 fn has_tiers(request: &Value) -> bool {
     !holds(request, "/widgets", Value::is_array)
 }

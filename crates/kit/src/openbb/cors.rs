@@ -59,7 +59,7 @@ const REQUEST_PRIVATE_NETWORK: HeaderName =
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// Checks the response to a request of the Workspace.
+/// Checks that the response to a request of the Workspace allows its origin.
 pub(super) fn answer(exam: &mut Exam<'_>, exchange: &Exchange) {
     let rule = match exchange.head.status.is_success() {
         true => &ORIGIN_ALLOWED,
@@ -78,7 +78,7 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str) {
     let posts = names(&methods, "post");
     let allowed = answer.head.status.is_success() && allows(&answer, WORKSPACE) && posts;
     expect(exam, &PREFLIGHT, allowed, &answer);
-    // One finding for one cause: the rest would fail for the same reason.
+    // The other checks would fail for the same reason, which is reported once.
     if !allowed {
         return;
     }
@@ -105,11 +105,11 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str) {
     }
 }
 
-/// Creates the preflight request of a browser, without the headers that it asks for.
+/// Creates the preflight request that a browser sends.
 fn preflight(exam: &Exam<'_>, path: &str, origin: &'static str) -> Request<Bytes> {
     let mut request = exam.request(Method::OPTIONS, path, Bytes::new());
     let headers = request.headers_mut();
-    // A browser sends a preflight without credentials and without the headers that it asks for.
+    // A preflight has no credentials, and none of the headers whose use it requests.
     headers.clear();
     let post = HeaderValue::from_static("POST");
     headers.insert(ORIGIN, HeaderValue::from_static(origin));
@@ -131,18 +131,18 @@ fn listed(exchange: &Exchange, name: &HeaderName) -> String {
     String::from_utf8_lossy(value).to_lowercase()
 }
 
-/// Returns `true` if a list has a name, or all of them.
+/// Returns `true` if a list contains a name, or `*`.
 fn names(list: &str, name: &str) -> bool {
     let mut entries = list.split(',').map(str::trim);
     entries.any(|entry| entry == name || entry == "*")
 }
 
-/// Records that a rule was checked in an answer, with the headers about origins.
+/// Records that a rule was checked in an answer. The excerpt is the status and the CORS headers.
 fn expect(exam: &mut Exam<'_>, rule: &'static Rule, holds: bool, answer: &Exchange) {
     exam.judge().expect(rule, holds, &answer.name, head(answer));
 }
 
-/// Returns the status and the headers about origins.
+/// Returns the status and the CORS headers.
 fn head(exchange: &Exchange) -> Vec<u8> {
     let mut head = exchange.head.status.to_string().into_bytes();
     for (name, value) in &exchange.head.headers {

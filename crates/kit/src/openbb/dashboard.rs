@@ -1,4 +1,4 @@
-//! The calls that the played Workspace answers by itself.
+//! The answers of the emulated Workspace to calls.
 
 use super::front_end::plain;
 use crate::Answer;
@@ -14,9 +14,9 @@ pub(super) const WIDGET_DATA: &str = "get_widget_data";
 /// The answers of widgets and tools.
 #[derive(Debug, Default)]
 pub(super) struct Dashboard {
-    /// By the id of the widget.
+    /// The ids of widgets, each with the data.
     data: Vec<(String, Answer)>,
-    /// By the id of the server and the name of the tool.
+    /// The ids of servers and names of tools, each with the answer.
     tools: Vec<(String, String, Answer)>,
 }
 
@@ -34,7 +34,7 @@ impl Dashboard {
         self.tools.push((server, name, answer));
     }
 
-    /// Returns the answer to a call; `None` where it is about something without an answer.
+    /// Returns the answer to a call. `None` if a widget, tool or parameter of the call has no answer.
     pub(super) fn answer(&self, request: &QueryRequest, call: &ToolCall) -> Option<Answer> {
         let entries = match call.name.as_str() {
             WIDGET_DATA => {
@@ -76,13 +76,13 @@ impl Dashboard {
     }
 }
 
-/// Returns the widget that a backend has under an id.
+/// Returns the widget of a backend with this id.
 fn named<'a>(request: &'a QueryRequest, origin: &str, id: &str) -> Option<&'a Widget> {
     let mut widgets = request.widgets().map(|(_, widget)| widget);
     widgets.find(|widget| widget.origin == origin && widget.widget_id == id)
 }
 
-/// Returns what may be chosen for a parameter; `None` where the parameter does not say.
+/// Returns the choices for a parameter. `None` if there are no choices.
 fn choices(request: &QueryRequest, query: &ParamOptionsQuery) -> Option<serde_json::Value> {
     let param = named(request, &query.origin, &query.id)?.param(&query.param)?;
     let choices = param.options.iter().map(|choice| match choice.kind() {
@@ -107,7 +107,7 @@ pub(super) fn entry(function: &str, answer: &Answer) -> Json {
             serde_json::json!({ "error_type": "unexpected_error", "content": why })
         }
         Answer::Failed(why) => serde_json::json!({ "status": "error", "message": why }),
-        // As a string of JSON without a format: so the Workspace sends tables.
+        // The Workspace sends tables as JSON in a string, without a format.
         Answer::Data(data) if reads.contains(&function) => {
             serde_json::json!({ "items": [{ "content": data.text() }] })
         }

@@ -148,7 +148,7 @@ fn is_feature(name: &str, feature: &Value) -> bool {
     let text = |member: &str| feature.get(member).and_then(Value::as_str);
     let default = feature.get("default");
     let control = match text("type") {
-        // Present but no string.
+        // The type is not a string.
         None if feature.get("type").is_some() => false,
         None | Some("toggle") => default.is_none_or(Value::is_boolean),
         Some("text") => default.is_none_or(Value::is_string),
@@ -158,8 +158,8 @@ fn is_feature(name: &str, feature: &Value) -> bool {
     control && text("label").is_some_and(|label| !label.trim().is_empty())
 }
 
-/// Returns the location of an entry as the Workspace resolves it: a path is relative to the URL of
-/// the server, as `agents.json` is; a URL is absolute.
+/// Returns the location of an entry as the Workspace resolves it: a URL, or a path relative to the URL of the server.
+/// `None` if it is invalid.
 fn place(named: &str) -> Option<String> {
     let uri: Uri = named.parse().ok()?;
     let right = match uri.scheme_str() {

@@ -1,4 +1,4 @@
-//! A simulated OpenBB Workspace.
+//! An emulated OpenBB Workspace.
 
 use std::mem;
 
@@ -15,9 +15,9 @@ use copilot_wire::openbb::{
 };
 use copilot_wire::protocol::{self, EventDecoder, EventError, Status, Table, ToolCall};
 
-/// A simulated Workspace: a dashboard with widgets, and a chat.
+/// An emulated Workspace: a dashboard with widgets, and a chat.
 ///
-/// It answers calls of `get_widget_data` and `execute_agent_tool` for widgets and MCP tools that have an
+/// The Workspace answers calls of `get_widget_data` and `execute_agent_tool` for widgets and MCP tools that have an
 /// answer, and of `get_params_options` for parameters that have choices.
 #[derive(Debug)]
 pub struct Workspace {
@@ -28,7 +28,7 @@ pub struct Workspace {
     called: Option<FunctionCall>,
     /// The call of the previous turn, until it has a result.
     open: Option<FunctionCall>,
-    /// Set if the latest message is the user's, not the result of a call.
+    /// `true` if the latest message is the user's, not the result of a call.
     first: bool,
     decoder: EventDecoder<OpenBb>,
 }
@@ -56,8 +56,8 @@ impl Workspace {
         }
     }
 
-    /// Sets the id of the chat, which is constant by default: for an agent with several
-    /// conversations, or one that outlives the test.
+    /// Sets the id of the chat, for an agent with several conversations, or one that outlives the test. The default id
+    /// is constant.
     #[must_use]
     pub fn conversation_id(mut self, id: impl Into<String>) -> Self {
         self.trace = id.into();
@@ -86,8 +86,8 @@ impl Workspace {
         self
     }
 
-    /// Sets an option of the agent, as the user would: `option("web-search", true)`, or
-    /// `option("style", "brief")` for a text or a choice. One that is off is not sent.
+    /// Sets an option of the agent, as the user would: `option("web-search", true)`, or `option("style", "brief")` for
+    /// a text or a choice. An option that is off is not sent.
     #[must_use]
     pub fn option<'a>(mut self, id: &str, value: impl Into<OptionValue<'a>>) -> Self {
         let none = || Options::Map(Members::new());
@@ -104,8 +104,8 @@ impl Workspace {
         self
     }
 
-    /// Attaches a file, which is sent inline with every request of the chat. The name of the file
-    /// says its format: `notes.md`.
+    /// Attaches a file, which is sent inline with every request of the chat. The extension of the name, as in
+    /// `notes.md`, gives the format.
     #[must_use]
     pub fn file(mut self, name: impl Into<String>, bytes: &[u8]) -> Self {
         let id = format!("file-{}", self.request.documents.len() + 1);
@@ -114,7 +114,7 @@ impl Workspace {
         self
     }
 
-    /// Turns the text of the answer so far into a message.
+    /// Turns the text so far into a message, and returns its question.
     fn end_message(&mut self) -> Option<protocol::Confirmation> {
         let answer = mem::take(&mut self.answer);
         if answer.is_empty() {
@@ -256,7 +256,7 @@ impl FrontEnd for Workspace {
     }
 
     fn next(&mut self) -> Next {
-        // Each response is a stream of its own.
+        // Each response is a separate stream.
         self.decoder = EventDecoder::new();
         let question = self.end_message();
         self.open = self.called.take();
@@ -280,7 +280,7 @@ impl FrontEnd for Workspace {
             Answer::Raw(data) => data,
             answer => Json::encode(&[entry(&call.function, &answer)]).unwrap_or_default(),
         };
-        // The Workspace removes this pair from the next request.
+        // The Workspace omits a call without state, and its result, from the next request.
         let state = call.extra_state.as_ref();
         let is_empty = state.is_none_or(|state| state.members().next().is_none());
         if call.function == WIDGET_DATA && is_empty {
@@ -291,7 +291,7 @@ impl FrontEnd for Workspace {
     }
 }
 
-/// Returns an artifact as later requests have it.
+/// Converts an artifact to an entry in the context of later requests.
 fn context(artifact: &Artifact) -> ContextEntry {
     let mut format = DataFormat::default();
     format.data_type = "object".into();
@@ -299,7 +299,7 @@ fn context(artifact: &Artifact) -> ContextEntry {
     format.chart_params = artifact.chart_params.as_ref().map(Wire::to_raw);
     let source = &artifact.query_data_source;
     format.query_data_source.clone_from(source);
-    // As JSON in a string: a text comes back in quotes.
+    // The content is JSON in a string: a text has quotes.
     let content = artifact.content.as_ref().map_or("null", Json::text);
     let data = serde_json::json!({ "items": [{ "content": content, "data_format": format }] });
     let mut entry = ContextEntry::default();

@@ -1,5 +1,5 @@
-//! The OpenBB Workspace in tests: a simulated front end, and the protocol's part of the conformance
-//! kit and the command line.
+//! The OpenBB Workspace in tests: an emulated front end, and the protocol's part of the conformance kit and the
+//! command line.
 //!
 //! ```
 //! use copilot_wire::openbb::OpenBb;
@@ -87,7 +87,7 @@ fn dashboard(mut request: QueryRequest, setup: &Setup<'_>) -> Workspace {
             (tier, widget.clone(), data)
         })
         .collect();
-    // Nothing to add: the request keeps its widgets in the form in which it has them.
+    // Without data, the widgets stay in the form of the request.
     if widgets.iter().all(|(_, _, data)| data.is_none()) {
         return Workspace::continuing(request);
     }

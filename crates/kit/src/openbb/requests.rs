@@ -9,10 +9,10 @@ const LARGE: usize = 9 * 1024 * 1024;
 /// Returns all requests, the simplest first.
 pub(super) fn all() -> Vec<Recorded> {
     let (today, others) = (Some(&REQUEST), Some(&OTHER_REQUEST));
-    // A user's text in the form of a call is text: the agent did not write it.
+    // Includes a user's text in the form of a call, which is not a call.
     let own = include_str!("../../fixtures/openbb/requests.json");
     let mut all = Recorded::list(&REQUEST, own);
-    // A widget with a parameter twice, as a faulty backend describes it.
+    // Includes a widget with a parameter twice, as from a faulty backend.
     let odd = include_str!("../../fixtures/openbb/requests_of_others.json");
     all.extend(Recorded::list(&OTHER_REQUEST, odd));
     let large = Recorded::new(Some(&LARGE_REQUEST), "rows of nine megabytes", large());

@@ -184,8 +184,7 @@ impl Answer {
         let name = text(artifact, "/name").to_owned();
         let free = !name.is_empty() && !name.contains('"') && !self.artifacts.contains(&name);
         judge.expect(&ARTIFACT_NAME, free, at, raw);
-        // Across the whole answer, as the Workspace keeps artifacts by name for as long as the
-        // chat.
+        // Names are compared in the whole answer: the Workspace stores artifacts by name for the whole chat.
         self.artifacts.push(name);
         let rows = holds(artifact, "/content", Value::is_array)
             && elements(artifact, "/content").all(Value::is_object);

@@ -1,4 +1,4 @@
-//! A simulated client of the Responses API.
+//! An emulated client of the Responses API.
 
 use std::mem;
 
@@ -10,8 +10,8 @@ use copilot_wire::responses::{
     Accumulator, Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
 };
 
-/// A simulated program with an OpenAI library, or a coding client: it sends the complete
-/// conversation and its tools, and reads a stream.
+/// An emulated program with an OpenAI library, or a coding client: it sends the complete conversation and its tools,
+/// and reads a stream.
 #[derive(Debug)]
 pub struct ResponsesClient {
     request: ResponsesRequest,
@@ -28,8 +28,8 @@ impl ResponsesClient {
         Self::continuing(ResponsesRequest::new(model, Vec::new()))
     }
 
-    /// Creates a client with the model, tools and options of a request; its input becomes the
-    /// history. It always requests a stream.
+    /// Creates a client with the model, tools and options of a request; its input becomes the history. The client
+    /// always requests a stream.
     #[must_use]
     pub fn continuing(request: ResponsesRequest) -> Self {
         Self {
@@ -134,7 +134,7 @@ impl FrontEnd for ResponsesClient {
             if item.is_call() {
                 self.calls.push(item.clone());
             }
-            // Codex sends its reasoning too.
+            // Reasoning is sent too, as by Codex.
             self.request.input.push(item);
         }
         if self.calls.is_empty() {

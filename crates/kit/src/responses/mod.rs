@@ -1,5 +1,4 @@
-//! Responses in tests: a simulated client, and the protocol's part of the conformance kit and the
-//! command line.
+//! Responses in tests: an emulated client, and the protocol's part of the conformance kit and the command line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};

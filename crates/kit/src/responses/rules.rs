@@ -118,7 +118,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let name = "a request that continues a response";
     let mut body = requests.first().map(Recorded::json).unwrap_or_default();
     if let Some(body) = body.as_object_mut() {
-        // An id that no server can have given.
+        // An id that no server assigns.
         body.insert("previous_response_id".into(), json!("resp_0"));
     }
     if let Some(answer) = exam.ask(name, exam.post(path, body.to_string())).await {
@@ -139,7 +139,7 @@ struct Read {
     id: Option<String>,
     /// The index of the open item.
     open: Option<u64>,
-    /// The texts of the deltas, by item; those of a call are its arguments.
+    /// The joined deltas of each item, by its index: its text, or the arguments of a call.
     texts: BTreeMap<u64, String>,
     /// The items that are complete.
     items: Vec<Value>,
@@ -166,7 +166,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         if !data.is_object() {
             continue;
         }
-        // Also true before the end, so that the rule counts as looked at.
+        // Checked before the end too: an unchecked rule would be reported as unseen.
         judge.expect(&END, !read.ended, at, block.raw);
         let kind = text(&data, "/type").to_owned();
         judge.expect(&NAME, event.name() == kind, at, block.raw);
@@ -188,7 +188,7 @@ impl Read {
     fn event(&mut self, judge: &mut Judge, at: &str, block: &Block<'_>, kind: &str, data: &Value) {
         let number = data.get("sequence_number").and_then(Value::as_u64);
         judge.expect(&NUMBER, number == Some(self.events), at, block.raw);
-        // Both ways: the first event is this one, and no other is.
+        // The first event must be `response.created`, and no other event may be.
         let right = (self.events == 0) == (kind == "response.created");
         judge.expect(&CREATED, right, at, block.raw);
         self.events += 1;
@@ -200,7 +200,7 @@ impl Read {
         let index = data.get("output_index").and_then(Value::as_u64);
         match kind {
             "response.output_item.added" => {
-                // Indices count the complete items, as no two are open at once.
+                // No two items are open at once, so an index is the number of complete items.
                 let next = index == Some(self.items.len() as u64) && self.open.is_none();
                 judge.expect(&ITEM, next, at, block.raw);
                 self.open = index;
@@ -244,7 +244,7 @@ impl Read {
         let complete = is_whole(response);
         judge.expect(&OBJECT, complete, at, block.raw);
         let id = text(response, "/id");
-        // The first response names the id; later ones are compared with it.
+        // Later responses are compared with the id of the first one.
         let same = id == self.id.get_or_insert_with(|| id.to_owned());
         let right = same && id.starts_with("resp_");
         judge.expect(&RESPONSE_ID, right, at, block.raw);

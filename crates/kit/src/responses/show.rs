@@ -8,7 +8,6 @@ pub(super) fn describe(event: &Event) -> Summary {
     match event {
         Event::Stream(event) => said(event),
         Event::Done => Summary::new("done", "").last(),
-        // A decoder reads no endings.
         _ => Summary::new("end", ""),
     }
 }

@@ -9,15 +9,15 @@ use copilot_wire::conversations::{ConversationStore, RecordError, RecordKey};
 use super::{Pause, all, random_key, rule, same};
 use crate::BoxError;
 
-/// Checks that a store keeps the rules of [`ConversationStore`].
+/// Checks that a store follows the rules of [`ConversationStore`].
 ///
-/// `stores` are two connections to one store, as two servers have them; they may be the same. `sleep` waits, by the
-/// clock of the store. Every check uses users of its own, so the store need not be empty; it needs space for 4 MiB,
-/// and for 2 MiB of one user.
+/// `stores` are two connections to one store, as two servers have them; both may be the same connection. `sleep` waits
+/// on the clock of the store. Every check uses its own users, so the store need not be empty; it needs space for 4
+/// MiB, and for 2 MiB of one user.
 ///
 /// # Errors
 ///
-/// The rule that was broken first, and how.
+/// The first rule that was broken, and how.
 pub async fn check_conversation_store<F>(
     stores: [&dyn ConversationStore; 2],
     sleep: impl Fn(Duration) -> F + Sync,
@@ -96,7 +96,7 @@ pub async fn check_user_limit(store: &dyn ConversationStore, bytes: usize) -> Re
 const MINUTE: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Returns a text that no other check has.
+/// Returns a random text, which no other check uses.
 fn text() -> String {
     random_key()
         .iter()
@@ -131,7 +131,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// Checks what the other server finds.
+    /// Checks which records the other server returns.
     async fn finds(&self, keys: &[RecordKey], wanted: &[Option<&str>]) -> Result<(), BoxError> {
         let found = get(self.other, keys).await?;
         let wanted: Vec<_> = wanted
@@ -145,7 +145,7 @@ impl Pair<'_> {
         let key = key(&text(), "1");
         self.finds(&[key], &[None]).await?;
         put(self.one, &key, "record").await?;
-        // Again: reading takes nothing away.
+        // Read twice: reading removes nothing.
         for _ in 0..2 {
             self.finds(&[key], &[Some("record")]).await?;
         }
@@ -156,7 +156,7 @@ impl Pair<'_> {
     async fn bytes(&self) -> Result<(), BoxError> {
         let user = text();
         let all: Vec<u8> = (0..=255).collect();
-        // A megabyte is what an answer with files may have.
+        // An answer with files may have a megabyte.
         let records = [Vec::new(), all.clone(), b"\r\n".to_vec(), all.repeat(4096)];
         for (number, record) in records.into_iter().enumerate() {
             let (key, size) = (key(&user, &number.to_string()), record.len());
@@ -172,7 +172,7 @@ impl Pair<'_> {
     async fn order(&self) -> Result<(), BoxError> {
         let user = text();
         self.finds(&[], &[]).await?;
-        // Of as many turns as a conversation may have by default, from the last one on, every third one missing.
+        // As many turns as a conversation may have by default, newest first, every third one without a record.
         let (mut keys, mut wanted) = (Vec::new(), Vec::new());
         for number in (0..1000).rev() {
             let key = key(&user, &number.to_string());
@@ -193,7 +193,7 @@ impl Pair<'_> {
 
     async fn again(&self) -> Result<(), BoxError> {
         let key = key(&text(), "1");
-        // Servers that store at the same time: one of them does.
+        // Of servers that store under one key at the same time, exactly one succeeds.
         let racing = (0..20).map(|at| {
             let (store, record) = (
                 if at % 2 == 0 { self.one } else { self.other },
@@ -302,7 +302,7 @@ impl Pair<'_> {
             self.one.put(&key, "record".into(), 4 * SECOND).await?;
         }
         put(self.one, &long, "long").await?;
-        // The time counts from the reading; a shorter one takes nothing away.
+        // The time counts from the last read; a read with a shorter time does not shorten it.
         (self.sleep)(2 * SECOND).await;
         self.other.get(&[read, long], 4 * SECOND).await?;
         (self.sleep)(3 * SECOND).await;
@@ -322,7 +322,7 @@ impl Pair<'_> {
             let found = self.other.get(&[key], time).await?;
             same("what is found", &found, &vec![Some("record".into())])?;
         }
-        // Not a time for which anything is kept, but it is said.
+        // A time of zero extends nothing, but the records are returned.
         for _ in 0..2 {
             let found = self.other.get(&keys, Duration::ZERO).await?;
             same("what is found", &found, &vec![Some("record".into()); 2])?;

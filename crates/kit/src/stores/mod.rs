@@ -16,7 +16,7 @@ use std::task::Poll;
 
 use crate::BoxError;
 
-/// A wait by the clock of the stores.
+/// A wait on the clock of the stores.
 type Pause<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
 
 /// Runs one check, up to the time limit.
@@ -30,9 +30,9 @@ async fn rule(
     ended.map_err(|error| format!("{name}: {error}").into())
 }
 
-/// Returns what `work` returns, or `None` if `limit` is over before.
+/// Returns the output of `work`, or `None` if `limit` ends first.
 async fn before<T>(work: impl Future<Output = T>, limit: impl Future<Output = ()>) -> Option<T> {
-    // Without a runtime: stores are checked on whichever one they need.
+    // No runtime is used here: each store is checked on the runtime that it needs.
     let (mut work, mut limit) = (pin!(work), pin!(limit));
     poll_fn(|cx| match work.as_mut().poll(cx) {
         Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -76,7 +76,7 @@ fn same<T: PartialEq + fmt::Debug>(what: &str, got: &T, wanted: &T) -> Result<()
     }
 }
 
-/// Returns bytes that no other check has: the seeds of hash tables are random.
+/// Returns random bytes, from the random seeds of hash tables.
 fn random_key() -> [u8; 32] {
     let mut bytes = [0; 32];
     for part in bytes.chunks_exact_mut(8) {

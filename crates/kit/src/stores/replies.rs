@@ -16,15 +16,14 @@ use copilot_wire::replies::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 
-/// Checks that a store keeps the rules of [`ReplyStore`].
+/// Checks that a store follows the rules of [`ReplyStore`].
 ///
-/// `stores` are two connections to one store, as two servers have them; they may be the same. `sleep`
-/// waits, by the clock of the store. Every check uses ids of its own, so the store need not be empty; it
-/// needs space for 2 MiB.
+/// `stores` are two connections to one store, as two servers have them; both may be the same connection. `sleep` waits
+/// on the clock of the store. Every check uses its own ids, so the store need not be empty; it needs space for 2 MiB.
 ///
 /// # Errors
 ///
-/// The rule that was broken first, and how.
+/// The first rule that was broken, and how.
 pub async fn check_reply_store<F>(
     stores: [&dyn ReplyStore; 2],
     sleep: impl Fn(Duration) -> F + Sync,
@@ -58,9 +57,9 @@ where
 
 /// Checks that a store ends the logs of a server that has died, for stores that several servers share.
 ///
-/// `kill` makes the server with the store `dead` appear dead to the other servers, without telling it: by deleting
-/// its lease, for example. `reader` is the store of another server, and `sleep` waits, by the clock of
-/// the store. The log must have its end within 30 seconds.
+/// `kill` makes the server of the store `dead` appear dead to the other servers, without notice to that server: for
+/// example, by deleting its lease. `reader` is the store of another server, and `sleep` waits on the clock of the
+/// store. The log must end within 30 seconds.
 ///
 /// # Errors
 ///
@@ -84,7 +83,7 @@ where
     rule("the log of a dead server ends", pair.dies(kill), limit).await
 }
 
-/// Checks that a call failed in one way.
+/// Checks that a call failed with the wanted error.
 fn fails<T: fmt::Debug>(
     what: &str,
     got: Result<T, StoreError>,
@@ -106,7 +105,7 @@ fn meta() -> ReplyMeta {
     ReplyMeta::new(MINUTE, MINUTE)
 }
 
-/// Writes the events of these numbers.
+/// Returns the events with these numbers.
 fn events(numbers: Range<u64>) -> Bytes {
     let events = numbers.map(|number| format!("data: event {number} {}\n\n", "x".repeat(200)));
     events.collect::<String>().into()
@@ -121,7 +120,7 @@ struct Pair<'a> {
     sleep: &'a (dyn Fn(Duration) -> Pause<'a> + Sync),
 }
 
-/// Appends the events of these numbers.
+/// Appends the events with these numbers.
 async fn put(
     store: &dyn ReplyStore,
     id: &ReplyId,
@@ -135,7 +134,7 @@ fn gone(error: &StoreError) -> bool {
 }
 
 impl Pair<'_> {
-    /// Creates a log with `count` events, appended by seven.
+    /// Creates a log with `count` events, appended seven at a time.
     async fn log(&self, count: u64) -> Result<ReplyId, BoxError> {
         let id = id();
         self.one.create(&id, &meta()).await?;
@@ -149,7 +148,7 @@ impl Pair<'_> {
         Ok(id)
     }
 
-    /// Reads what there is from a number on, without the pages that are empty.
+    /// Reads the next page that is not empty or has the end, from a number on.
     async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, BoxError> {
         loop {
             let page = self.other.read(id, from).await?;
@@ -168,7 +167,7 @@ impl Pair<'_> {
             same("the next number of a page", &page.next, &counted)?;
             let before = next.checked_sub(page.first);
             let before = before.ok_or("a page begins behind the event that was asked for")?;
-            // More would let one reader hold a whole log in memory.
+            // A larger page would let one reader hold a whole log in memory.
             if page.events.len() > 64 * 1024 && page.first != LARGE {
                 return Err(format!("a page has {} bytes", page.events.len()).into());
             }
@@ -181,7 +180,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Checks an ended log from its start.
+    /// Checks the events and the end of a log.
     async fn holds(&self, id: &ReplyId, count: u64, end: ReplyEnd) -> Result<(), BoxError> {
         let (all, ended) = self.read_all(id, 0).await?;
         same("the log", &Bytes::from(all), &events(0..count))?;
@@ -202,8 +201,7 @@ impl Pair<'_> {
         fails("a second `create`", again, |error| {
             matches!(error, StoreError::Exists)
         })?;
-        // Check and append must be one step in the store: with two, several of these pass the
-        // check.
+        // The store must check and append in one step: with two steps, several of these appends pass the check.
         let racing = (0..20).map(|_| put(self.one, &id, 5..6));
         for answer in all(racing).await {
             answer?;
@@ -227,8 +225,7 @@ impl Pair<'_> {
 
     async fn seals(&self) -> Result<(), BoxError> {
         let id = self.log(1).await?;
-        // Different ends from both servers: every caller must learn the one that won, also those
-        // that lost.
+        // Both servers seal with different ends: every caller must get the end that won.
         let ends = [ReplyEnd::Failed, ReplyEnd::Cancelled, ReplyEnd::Lost];
         let seals = (0..100_usize).map(|number| {
             let store = match number % 2 {
@@ -246,7 +243,7 @@ impl Pair<'_> {
     }
 
     async fn sealed(&self) -> Result<(), BoxError> {
-        // Also an empty log, which has no last event to put the end at.
+        // An empty log has no last event at which a store could put the end.
         for count in [0, 1, 9] {
             let id = self.log(count).await?;
             self.other.seal(&id, ReplyEnd::Lost).await?;
@@ -265,8 +262,7 @@ impl Pair<'_> {
         put(self.one, &id, LARGE..1900).await?;
         self.one.seal(&id, ReplyEnd::Failed).await?;
         let count = 1900;
-        // Around the bounds of appended pieces, at the end, and behind it, where only the end is
-        // left.
+        // Positions around the bounds of appended pieces, at the end, and after it, where a page has only the end.
         for from in [0, 1, 6, 7, 8, 499, 999, 1000, 1001, 1500, 1899, 1900, 5000] {
             let (all, end) = self.read_all(&id, from).await?;
             if all != events(from..count) {
@@ -293,7 +289,7 @@ impl Pair<'_> {
             let late = self.one.append(&id, numbers, events(9..10)).await;
             fails("an append far behind the end", late, gone)?;
         }
-        // None of them has changed anything.
+        // The refused appends have changed nothing.
         self.other.note_reader(&id).await?;
         let mut state = ReplyState::new(10);
         state.attended = true;
@@ -343,7 +339,7 @@ impl Pair<'_> {
         same("the log of a live server", &before, &all)?;
         kill().await;
         self.holds(&id, 9, ReplyEnd::Lost).await?;
-        // It was only paused, and goes on.
+        // The server was only paused, and continues.
         let sealed = |error: &StoreError| matches!(error, StoreError::Sealed(ReplyEnd::Lost));
         fails("a late append", put(self.one, &id, 9..10).await, sealed)?;
         let late = self.one.seal(&id, ReplyEnd::Done).await?;
@@ -382,7 +378,7 @@ impl Pair<'_> {
         });
         let both = all([wait, Box::pin(self.other.cancel(&id))].into_iter()).await;
         both.into_iter().collect::<Result<(), _>>()?;
-        // Also after the fact, and again.
+        // A cancellation is also reported later, and may be repeated.
         self.one.cancelled(&id).await;
         self.other.cancel(&id).await?;
         let other = before(self.one.cancelled(&bystander), moment()).await;
@@ -397,7 +393,7 @@ impl Pair<'_> {
         let id = self.log(3).await?;
         let mut state = ReplyState::new(3);
         same("the state", &self.other.state(&id).await?, &state)?;
-        // Readers repeat themselves.
+        // A reader may be noted several times.
         for _ in 0..2 {
             self.other.note_reader(&id).await?;
             state.attended = true;
@@ -431,8 +427,7 @@ impl Pair<'_> {
         self.one.create(&id, &meta).await?;
         put(self.one, &id, 0..1).await?;
         (self.sleep)(Duration::from_secs(3)).await;
-        // The time to keep a log counts from its end. Longer than that has passed here, and the
-        // running log is still there.
+        // The time to keep a log counts from its end: a running log that is older is still there.
         put(self.one, &id, 1..2).await?;
         self.one.seal(&id, ReplyEnd::Done).await?;
         self.holds(&id, 2, ReplyEnd::Done).await?;

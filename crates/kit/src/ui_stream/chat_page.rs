@@ -1,4 +1,4 @@
-//! A page with `useChat`.
+//! An emulated page with `useChat`.
 
 use std::mem;
 
@@ -15,23 +15,23 @@ use copilot_wire::ui_stream::{
     Approval, ChatRequest, Data, Event, ToolInputAvailable, Trigger, UiMessage, UiPart, UiStream,
 };
 
-/// A web page on the AI SDK: it keeps the conversation as `useChat` does, runs its tools, answers
-/// approval requests and sends results by itself.
+/// An emulated web page on the AI SDK: it stores the conversation as `useChat` does, runs its tools, answers approval
+/// requests and sends results by itself.
 ///
-/// It is as strict as version 5.0.0. A stream that the page would take for complete although it was
-/// cut, and one after which it would post for ever, are [broken](Next::Broken) here.
+/// The page is as strict as version 5.0.0. A truncated stream that the page would treat as complete, and a reply after
+/// which it would post for ever, are [broken](Next::Broken) here.
 #[derive(Debug)]
 pub struct ChatPage {
     request: ChatRequest,
-    /// The number of messages that the page has given ids to.
+    /// The number of ids that the page has given to messages.
     ids: u64,
-    /// The message of the assistant, once the reply has begun.
+    /// The message of the assistant. `None` until the reply begins.
     message: Option<UiMessage>,
-    /// `true` if that message is the last one of the conversation, which the reply continues.
+    /// `true` if the reply continues the last message of the conversation.
     continues: bool,
-    /// The blocks that are open: their ids, and where in the message they are.
+    /// The open blocks: their ids, and the index of their part in the message.
     open: Vec<(String, usize)>,
-    /// The calls of the page's tools, and the call that the user is asked about.
+    /// The calls of the page's tools. The next field is the call of the question to the user.
     calls: Vec<String>,
     asked: Option<String>,
     failed: bool,
@@ -47,7 +47,7 @@ impl ChatPage {
         Self::continuing(ChatRequest::default())
     }
 
-    /// Creates a page that has sent a request: its messages count as said.
+    /// Creates a page that continues the conversation of a request.
     #[must_use]
     pub fn continuing(mut request: ChatRequest) -> Self {
         if request.id.is_empty() {
@@ -82,7 +82,7 @@ impl ChatPage {
         format!("id-{}", self.ids)
     }
 
-    /// Notes the first reason for which a real page would fail or go wrong.
+    /// Records the first fault that makes a real page fail.
     fn breaks(&mut self, why: &'static str) {
         self.broken.get_or_insert(why);
     }
@@ -92,7 +92,7 @@ impl ChatPage {
             let continued = self.request.continued().cloned();
             self.continues = continued.is_some();
             let id = self.next_id();
-            // A copy: the page stores the message when the reply is over.
+            // A copy: the page stores the message at the end of the reply.
             self.message = Some(continued.unwrap_or_else(|| UiMessage::new(id, "assistant", [])));
         }
         self.message.get_or_insert_default()
@@ -102,7 +102,7 @@ impl ChatPage {
         self.message().parts.push(part);
     }
 
-    /// Adds a chunk that is a part, with all of its members.
+    /// Adds a chunk as a part, with all of its members.
     fn keep(&mut self, chunk: &impl Wire) {
         self.put(UiPart::from_raw(&chunk.to_raw()).unwrap_or_default());
     }
@@ -142,7 +142,7 @@ impl ChatPage {
     /// Returns the part of a tool call.
     fn tool(&mut self, id: &str) -> Option<&mut UiPart> {
         let parts = self.message().parts.iter();
-        // From the end: a provider may use an id again in a later step.
+        // Searched from the end: a provider may use an id again in a later step.
         let mut parts = parts.rev();
         let found = parts.position(|part| part.tool_call_id.as_deref() == Some(id));
         let Some(back) = found else {
@@ -173,13 +173,13 @@ impl ChatPage {
         let id = Some(&*call.tool_call_id);
         let mut parts = self.message().parts.iter_mut();
         match parts.find(|part| part.tool_call_id.as_deref() == id) {
-            // Streamed arguments have a part already, which the whole call replaces at its place.
+            // Streamed arguments already have a part, which the complete call replaces.
             Some(started) => *started = part,
             None => self.put(part),
         }
     }
 
-    /// Records the outcome of a tool call. A call of a question is shown by its question.
+    /// Records the outcome of a tool call. A call of a question has no effect of its own.
     fn ended(&mut self, id: &str, outcome: Result<Json, String>) -> Vec<Effect> {
         let Some(part) = self.tool(id) else {
             return Vec::new();
@@ -203,8 +203,7 @@ impl ChatPage {
             let parts = &mut self.message().parts;
             let same = parts
                 .iter_mut()
-                // Data with an id replaces what was sent under it, which is how a page shows
-                // progress.
+                // Data replaces earlier data with the same id, which is how a page shows progress.
                 .find(|old| data.id.is_some() && (&old.kind, &old.id) == (&data.kind, &data.id));
             match same {
                 Some(same) => *same = part,
@@ -223,8 +222,8 @@ impl ChatPage {
         steps.next().unwrap_or_default()
     }
 
-    /// Returns `true` if all tools of the last step are finished. Version 5.0.0 posts their results
-    /// then, after an error too.
+    /// Returns `true` if all tools of the last step are finished. Version 5.0.0 then posts their results, after an
+    /// error too.
     fn posts_for_ever(&self) -> bool {
         let tools = self.last_step().iter();
         let mut tools = tools.filter(|part| part.tool_name().is_some()).peekable();
@@ -233,7 +232,7 @@ impl ChatPage {
         tools.peek().is_some() && tools.all(finished)
     }
 
-    /// Decides what the page does when the reply is over.
+    /// Returns the next action of the page after a reply.
     fn then(&mut self) -> Next {
         let tools = |part: &&UiPart| part.tool_name().is_some();
         let pending = self.last_step().iter().filter(tools);
@@ -284,7 +283,7 @@ impl FrontEnd for ChatPage {
     }
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {
-        // A page that has seen an error reads no further, and nothing follows `[DONE]`.
+        // A page reads nothing after an error, and nothing follows `[DONE]`.
         if self.failed {
             return Vec::new();
         }
@@ -300,7 +299,7 @@ impl FrontEnd for ChatPage {
                 self.message().id.clone_from(id);
             }
             Event::StartStep(_) => self.put(UiPart::new("step-start")),
-            // The SDK forgets its open blocks here, so a later piece of one fails.
+            // The SDK drops its open blocks here, so a later piece of one fails.
             Event::FinishStep(_) => self.open.clear(),
             Event::TextStart(start) => self.begin(&start.id, "text"),
             Event::ReasoningStart(start) => self.begin(&start.id, "reasoning"),
@@ -375,7 +374,7 @@ impl FrontEnd for ChatPage {
         self.open.clear();
         let (failed, over) = (mem::take(&mut self.failed), mem::take(&mut self.over));
         if let Some(mut message) = self.message.take() {
-            // A page takes note of a step with the first part in it.
+            // A page registers a step only with its first part.
             let steps = message.parts.iter().rev();
             let hidden = steps.take_while(|part| part.kind == "step-start").count();
             let seen = message.parts.len() - hidden;
@@ -421,17 +420,17 @@ impl ChatPage {
     /// Returns a tool part of the last message, which is sent again with its result.
     fn sent(&mut self, id: &str) -> Option<&mut UiPart> {
         let message = self.request.messages.last_mut()?;
-        // The SDK names the message whose parts it has changed.
+        // The SDK sends the id of the message whose parts it has changed.
         self.request.message_id = Some(message.id.clone());
         let mut parts = message.parts.iter_mut();
         parts.find(|part| part.tool_call_id.as_deref() == Some(id))
     }
 }
 
-/// The reason why a page would not stop posting.
+/// The fault of a reply after which a page posts without end.
 const ENDLESS: &str = "the last step has finished tools only: the page posts for ever";
 
-/// Ends the call of a tool.
+/// Sets the outcome of a tool call.
 fn settle(part: &mut UiPart, outcome: Result<Json, String>) {
     match outcome {
         Ok(output) => {
@@ -445,25 +444,25 @@ fn settle(part: &mut UiPart, outcome: Result<Json, String>) {
     }
 }
 
-/// Returns a call as the shared vocabulary has it.
+/// Converts a call to the shared vocabulary.
 fn call(part: &UiPart) -> Option<ToolCall> {
     let arguments = part.input.clone().unwrap_or_default();
     ToolCall::new(part.tool_name().unwrap_or_default(), &arguments).ok()
 }
 
-/// Returns `true` if this is a part in that state.
+/// Returns `true` if a part has this state.
 fn is(part: &UiPart, state: &str) -> bool {
     part.state.as_deref() == Some(state)
 }
 
-/// Returns all text of a message. Every text part is a block of its own.
+/// Returns all text of a message. Every text part is a separate block.
 fn text_of(message: &UiMessage) -> String {
     let texts = message.parts.iter().filter(|part| part.kind == "text");
     let texts = texts.filter_map(|part| part.text.as_deref().filter(|text| !text.is_empty()));
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns what a page shows of an approval request: its id, and the texts of the input.
+/// Converts an approval request to a question: its id, and the texts of the input.
 fn confirmation(part: &UiPart) -> Confirmation {
     let part_of = |input: &Json, name: &str| text(input, name).unwrap_or_default();
     let input = part.input.clone().unwrap_or_default();
@@ -472,7 +471,7 @@ fn confirmation(part: &UiPart) -> Confirmation {
     Confirmation::new(id.unwrap_or_default(), title, message)
 }
 
-/// Returns what a page makes of metadata.
+/// Returns the effect of metadata: the usage, if it has one.
 fn metadata(metadata: &Json) -> Effect {
     let Some(figures) = metadata.get("usage") else {
         return Effect::other("metadata", metadata.clone());
@@ -486,7 +485,7 @@ fn metadata(metadata: &Json) -> Effect {
     Effect::Usage(usage.reasoning_tokens(figure("reasoningTokens")))
 }
 
-/// Returns what a page with components for the data of the shared vocabulary shows.
+/// Returns the effect of data in a page with components for the shared vocabulary.
 fn shown(data: &Data) -> Effect {
     let json = &data.data;
     let effect = match data.name() {

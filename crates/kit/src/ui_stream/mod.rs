@@ -1,5 +1,4 @@
-//! UI message streams in tests: the played page, and what the conformance kit and the command line
-//! know of the protocol.
+//! UI message streams in tests: an emulated page, and the protocol's part of the conformance kit and the command line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};

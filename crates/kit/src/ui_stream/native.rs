@@ -1,11 +1,11 @@
-//! The members that only requests of pages have.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 
 use crate::Node;
 use copilot_wire::ui_stream::ChatRequest;
 
-/// Shows what only this protocol has.
+/// Describes the members that only this protocol has.
 pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
     let states = request.messages.last().map(|message| {
         Node::list(message.parts.iter().map(|part| match &part.state {

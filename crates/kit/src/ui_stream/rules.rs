@@ -1,4 +1,4 @@
-//! Pages on the AI SDK, from version 5.0.0 on.
+//! Rules for pages on the AI SDK, from version 5.0.0 on.
 
 use std::collections::BTreeMap;
 
@@ -100,7 +100,7 @@ rules! {
         "answer 204 where nothing is kept";
 }
 
-/// Chunks that came after version 5.0.0.
+/// The types of chunks that were added after version 5.0.0.
 const LATER: [&str; 8] = [
     "custom",
     "reasoning-file",
@@ -112,10 +112,10 @@ const LATER: [&str; 8] = [
     "tool-output-denied",
 ];
 
-/// Chunks that only the first versions have. A page ignores them.
+/// The types of chunks that only the first versions have. A page ignores them.
 const EARLIER: [&str; 2] = ["reasoning", "reasoning-part-finish"];
 
-/// The path of pages that ask whether a reply is still running.
+/// The path at which pages request a reply that is still running, relative to the endpoint.
 const CHAT: &str = "chat-1/stream";
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
@@ -141,7 +141,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     })
     .await;
     let name = "a page that would resume a reply";
-    // Where `useChat` looks when it is opened with `resume`.
+    // The path that `useChat` requests when it starts with `resume`.
     let path_of_chat = format!("{}/{CHAT}", path.trim_end_matches('/'));
     let request = exam.request(Method::GET, &path_of_chat, Bytes::new());
     if let Some(answer) = exam.ask(name, request).await {
@@ -161,12 +161,12 @@ struct Seen<'a> {
     started: bool,
     /// `true` while a step is open.
     step: bool,
-    /// `true` if the last step is empty: pages notice it with its first part.
+    /// `true` if the last step has no parts: pages register a step with its first part.
     hidden: bool,
-    /// The last step's tools: whether each is finished.
+    /// The tools of the last step, each with `true` if it is finished.
     tools: BTreeMap<String, bool>,
     calls: Vec<String>,
-    /// The blocks that are open, each with the event that began it.
+    /// The open blocks, each with the event that began it.
     open: Vec<(String, &'a [u8])>,
     over: bool,
     finished: bool,
@@ -181,11 +181,11 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let last = last.filter(|message| text(message, "/role") == "assistant");
     let mut seen = Seen::default();
     let parts = elements(last.unwrap_or(&Value::Null), "/parts");
-    // Only pages from version 6 on have such parts.
+    // Only pages from version 6 on send such parts.
     seen.newer = parts.clone().any(|part| part.get("approval").is_some());
     for part in parts.clone() {
         if text(part, "/type") == "step-start" {
-            // The test of the SDK looks at the parts behind the last `step-start`.
+            // The SDK checks only the parts after the last `step-start`.
             seen.tools.clear();
         }
         let state = text(part, "/state");
@@ -220,10 +220,10 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     if !stream.exchange.is_complete() {
         return;
     }
-    // Of the whole stream, not of a place in it.
+    // The finding is about the stream as a whole.
     let end = stream.exchange.last().to_vec();
     judge.expect(&FINISH, seen.over, at, &end);
-    // A stream that was only cut breaks one rule, not two.
+    // A truncated stream breaks one rule, not two.
     judge.expect(&DONE, seen.done || !seen.over, at, &end);
     for (_, raw) in &seen.open {
         judge.expect(&CLOSED, !seen.finished, at, raw);
@@ -231,21 +231,21 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     if seen.finished {
         judge.expect(&FINISH_STEP, !seen.step, at, &end);
     }
-    // The condition under which pages on 5.0.0 post again by themselves, without end.
+    // Under this condition, pages on 5.0.0 post again by themselves, without end.
     let loops = !seen.tools.is_empty() && seen.tools.values().all(|finished| *finished);
     judge.expect(&TOOL_STEP, !loops || !seen.over, at, end);
 }
 
-/// Judges a chunk alone. Returns `true` if it is one of version 5.0.0 or later, and whole.
+/// Judges one chunk. Returns `true` if version 5.0.0 or later defines its type and it is complete.
 fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'_>) -> bool {
     let later = LATER.contains(&kind);
     let Some((required, named)) = Event::members(kind) else {
         judge.expect(&TYPE, later || EARLIER.contains(&kind), at, block.raw);
         return false;
     };
-    // Counts the rule as looked at.
+    // Records the rule as checked.
     judge.expect(&TYPE, true, at, "");
-    // The schema takes any JSON in these, and strings in all others that are required.
+    // The schema accepts any JSON in these members, and strings in all other required ones.
     let any = |name: &str| matches!(name, "input" | "output" | "data" | "messageMetadata");
     let whole = required.iter().all(|name| {
         let value = chunk.get(*name);
@@ -261,13 +261,12 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'
         let known = named.contains(&key.as_str());
         !known && (!metadata || key != "providerMetadata")
     });
-    // Chunks of later versions are judged by their own rule: no schema of 5.0.0 lists their
-    // members.
+    // Chunks of later versions have their own rule: the schema of 5.0.0 does not list their members.
     judge.expect(&EXTRA, !extra || later, at, block.raw);
     whole
 }
 
-/// Judges a chunk by those before it.
+/// Judges the order of a chunk after the earlier ones.
 fn order<'a>(
     judge: &mut Judge,
     at: &str,
@@ -277,11 +276,11 @@ fn order<'a>(
     last: Option<&Value>,
     seen: &mut Seen<'a>,
 ) {
-    // Both ways: the first chunk is the start, and no other is.
+    // The first chunk must be `start`, and no other chunk may be.
     judge.expect(&START, (kind == "start") != seen.started, at, block.raw);
     let id = text(chunk, "/id");
     let call = text(chunk, "/toolCallId");
-    // Settles a call of an earlier step, or tells nothing of the answer.
+    // These concern an earlier step, or are no part of the answer.
     let outside = matches!(
         kind,
         "start" | "start-step" | "error" | "abort" | "finish" | "message-metadata"

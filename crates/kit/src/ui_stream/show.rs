@@ -55,7 +55,6 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::Data(data) => Summary::new(data.kind.clone(), data.data.text()),
         Event::Unknown(json) => Summary::new("unknown", json.text()),
         Event::Done => Summary::new("done", "").last(),
-        // A decoder reads calls on their way out as single ones.
         _ => Summary::new("other", ""),
     }
 }
