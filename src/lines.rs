@@ -1,9 +1,9 @@
-//! Lines of JSON, NDJSON: incremental decoder.
+//! Lines of JSON (NDJSON): an incremental decoder.
 //!
-//! The other framing of streaming chat protocols, beside [server-sent events](crate::sse): every event is one JSON
+//! The second framing of streaming chat protocols, beside [server-sent events](crate::sse): every event is one JSON
 //! text without line breaks, followed by LF. The decoder works on bytes, without a clock, sockets or a runtime.
 //!
-//! Writing needs no encoder: the writers of [`json`](crate::json) put every value on one line.
+//! Writing needs no encoder: the writers of [`json`](crate::json) write every value on one line.
 
 use std::borrow::Cow;
 use std::{fmt, mem};
@@ -12,17 +12,17 @@ use memchr::memchr;
 
 use crate::sse::{TooLarge, text};
 
-/// The capacity that the buffer keeps after its line, whatever the line needed.
+/// The capacity in bytes that the buffer keeps after its line, even if the line needed less.
 const KEEP: usize = 16 * 1024;
 
-/// An incremental decoder of lines: it takes chunks of bytes and returns lines.
+/// An incremental decoder of lines, which reads chunks of bytes and returns lines.
 ///
-/// A line ends with LF or with CR LF. Blank lines, of nothing but white space, are skipped. Invalid UTF-8 becomes
-/// U+FFFD. The lines do not depend on the chunk boundaries. A line that lies in one chunk is borrowed from the
+/// A line ends with LF or with CR LF. Lines that are empty or only white space are skipped. Invalid UTF-8 becomes
+/// U+FFFD. The lines do not depend on the chunk boundaries. A line that is complete in one chunk is borrowed from the
 /// chunk; only an unfinished line is copied, and its bytes are not searched again when more arrive, so the work is
 /// linear in the length of the stream.
 ///
-/// A last line without a line end counts: [`end`](Self::end) returns it.
+/// A last line without a line end is not lost: [`end`](Self::end) returns it.
 ///
 /// ```
 /// use copilot_wire::lines::Decoder;
@@ -42,13 +42,13 @@ pub struct Decoder {
     /// The bytes of an unfinished line.
     open: Vec<u8>,
     limit: usize,
-    /// The last line was complete and is still in `open`: the caller may borrow it.
+    /// `true` if the caller may still borrow the last line from `open`.
     spent: bool,
     failed: bool,
 }
 
 impl Decoder {
-    /// Creates a decoder for one stream, with the limit [`sse::Decoder::DEFAULT_LIMIT`](crate::sse::Decoder).
+    /// Creates a decoder for one stream, with the limit `DEFAULT_LIMIT` of [`sse::Decoder`](crate::sse::Decoder).
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -59,16 +59,16 @@ impl Decoder {
         }
     }
 
-    /// Sets the limit of one line in bytes, without its end; decoding fails if a line needs more, whatever the chunk
-    /// boundaries are.
+    /// Sets the limit of one line in bytes, without its line end. A line that exceeds it is an error, whatever the
+    /// chunk boundaries are.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Returns the next line in `input`, without its end, and advances `input` past it.
+    /// Returns the next line in `input`, without its line end, and advances `input` past it.
     ///
-    /// `None` means that `input` is empty and the next chunk is needed; call it until then.
+    /// `None` means that `input` is empty and the next chunk is needed: call `next` in a loop until then.
     ///
     /// # Errors
     ///
@@ -86,7 +86,7 @@ impl Decoder {
         })
     }
 
-    /// Ends the stream: returns the last line if no line end follows it, and it is not blank.
+    /// Ends the stream. Returns the last line if it has no line end and is not blank.
     pub fn end(&mut self) -> Option<String> {
         let open = mem::take(&mut self.open);
         let line = trim_end(&open);
@@ -124,7 +124,7 @@ impl Decoder {
 
     /// Appends to the open line.
     fn extend(&mut self, piece: &[u8]) -> Result<(), TooLarge> {
-        // A CR may belong to the line end.
+        // A CR at the end may be part of the line end.
         let last = piece.last().or_else(|| self.open.last());
         let end = usize::from(last == Some(&b'\r'));
         self.check(self.open.len() + piece.len() - end)?;
@@ -147,7 +147,7 @@ impl Decoder {
     }
 
     fn clear(&mut self) {
-        // In a stream of long lines the next one needs as much.
+        // In a stream of long lines, the next line needs about as much.
         let used = self.open.len();
         self.open.clear();
         self.open.shrink_to(KEEP.max(2 * used));
@@ -163,7 +163,7 @@ enum Found<'b> {
     Open,
 }
 
-/// Splits bytes at the first LF, which is in neither part.
+/// Splits bytes at the first LF, which is in neither of the parts.
 #[inline]
 fn split(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (line, end) = bytes.split_at_checked(memchr(b'\n', bytes)?)?;

@@ -1,4 +1,4 @@
-//! The list of this crate's protocols: the only place outside their folders that names them.
+//! The list of this crate's protocols: no other module outside the protocols' folders names them.
 
 #[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// [`MountError`] when the path `/` or `/playground.json` is taken.
+    /// [`MountError`] if the path `/` or `/playground.json` is already mounted.
     pub fn playground(self) -> Result<Self, MountError> {
         self.playground_with(scripts())
     }
@@ -55,9 +55,8 @@ impl Router {
 
 #[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
 impl Router {
-    /// Mounts an agent under one name in the three dialects of language models: chat completions,
-    /// Responses and Messages. Copilot, VS Code, Codex, Claude Code and the clients of OpenAI and
-    /// Anthropic all speak one of them.
+    /// Mounts an agent under one name in the three protocols of language models: chat completions, Responses and
+    /// Messages. Copilot, VS Code, Codex, Claude Code and the clients of OpenAI and Anthropic each use one of them.
     ///
     /// ```
     /// # use copilot_wire::protocol::{AgentError, Protocol};
@@ -77,7 +76,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// Those of [`mount`](Self::mount).
+    /// The errors of [`mount`](Self::mount).
     pub fn mount_model<A>(self, name: &str, agent: A) -> Result<Self, MountError>
     where
         A: Agent<crate::openai::OpenAi>
@@ -88,13 +87,13 @@ impl Router {
         self.mount_model_at("/v1", name, agent)
     }
 
-    /// Mounts an agent as [`mount_model`](Self::mount_model) does, at another base URL: `base` is its path, such as
-    /// `/bull/v1`. Models at different base URLs have lists and names of their own, and their turns have different
+    /// Mounts an agent as [`mount_model`](Self::mount_model) does, below the path `base`, such as `/bull/v1`. Models at
+    /// different base paths have separate lists and may have the same name, and their turns have different
     /// [paths](crate::protocol::Turn::path).
     ///
     /// # Errors
     ///
-    /// Those of [`mount`](Self::mount).
+    /// The errors of [`mount`](Self::mount).
     pub fn mount_model_at<A>(self, base: &str, name: &str, agent: A) -> Result<Self, MountError>
     where
         A: Agent<crate::openai::OpenAi>
@@ -113,13 +112,13 @@ impl Router {
         })
     }
 
-    /// Mounts an agent as [`mount_model`](Self::mount_model) does, for requests with this name and with every name
-    /// that no model has, see [`Model::catch_all`](crate::models::Model::catch_all): coding clients ask for
-    /// models of their own choice for small tasks and for their subagents.
+    /// Mounts an agent as [`mount_model`](Self::mount_model) does, for requests with this name and with every name that
+    /// is not mounted, see [`Model::catch_all`](crate::models::Model::catch_all): coding clients request models of
+    /// their own choice for small tasks and for their subagents.
     ///
     /// # Errors
     ///
-    /// Those of [`mount`](Self::mount).
+    /// The errors of [`mount`](Self::mount).
     pub fn mount_catch_all<A>(self, name: &str, agent: A) -> Result<Self, MountError>
     where
         A: Agent<crate::openai::OpenAi>

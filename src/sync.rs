@@ -1,6 +1,6 @@
-//! Locks, atomics and thread-locals: those of the standard library, or those of `loom` in its models (`--cfg loom`).
+//! Locks, atomics and thread-locals of the standard library, or of `loom` in the concurrency tests (`--cfg loom`).
 //!
-//! `Arc` is the standard library's in both: wakers are made of it.
+//! `Arc` is always the standard library's, because wakers are made from it.
 
 #[cfg(loom)]
 pub(crate) use loom::sync::{Mutex, MutexGuard, atomic};
@@ -10,7 +10,7 @@ pub(crate) use std::{
     thread_local,
 };
 
-/// Declares thread-locals with constant initial values, whose form loom's macro does not know.
+/// Declares thread-locals with constant initial values, a form that loom's macro does not support.
 #[cfg(loom)]
 macro_rules! loom_locals {
     ($($(#[$attribute:meta])* static $name:ident: $type:ty = const { $value:expr };)*) => {

@@ -1,13 +1,13 @@
-//! Checks of single events: faults for which clients reject a run.
+//! Checks of single events for faults that make clients reject a run.
 
 use super::Output;
 use crate::json::{Json, Kind, List, is_pointer};
 use crate::protocol::SendError;
 
-/// The largest event that clients take, in bytes.
+/// The maximum size in bytes of an event that clients accept.
 const MAX_EVENT: usize = 10_000_000;
 
-/// The roles of messages in a snapshot. Clients fail at any other.
+/// The roles of messages in a snapshot. Clients fail the run at any other role.
 const ROLES: [&str; 7] = [
     "user",
     "assistant",
@@ -18,9 +18,9 @@ const ROLES: [&str; 7] = [
     "activity",
 ];
 
-/// Checks that an event is not larger than clients take.
+/// Checks that an event is not larger than clients accept.
 pub(super) fn size(event: &[u8]) -> Result<(), SendError> {
-    // Room for what stands around a payload.
+    // Space for the members around a payload.
     match event.len() < MAX_EVENT - 1024 {
         true => Ok(()),
         false => Err(SendError::Invalid(format!(
@@ -49,8 +49,8 @@ pub(super) fn content(output: &Output) -> Result<(), SendError> {
     }
 }
 
-/// Checks that `patch` is a list of operations. `@ag-ui/client` 1.0.0 fails the run at a path that is
-/// not a JSON pointer and at a member that is missing.
+/// Checks that `patch` is a list of operations. `@ag-ui/client` 1.0.0 fails the run if a path is not a JSON pointer or
+/// a member is missing.
 fn patch(patch: &List<Json>) -> Result<(), SendError> {
     match patch.iter().all(is_operation) {
         true => Ok(()),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::json::{Json, JsonError, Members, Reader, Wire};
 use crate::protocol::{self, Attachment, AttachmentContent, ContentPart};
 
-/// The content of a message. The type is [`protocol::Content`].
+/// The content of a message, see [`protocol::Content`].
 pub type Content = protocol::Content<Part>;
 
 impl Content {
@@ -15,7 +15,7 @@ impl Content {
     }
 }
 
-/// Reads a text or parts: clients fail at a result that is anything else.
+/// Reads a text or a list of parts: clients fail if a result is of another type.
 pub(super) fn text_or_parts(reader: &mut Reader<'_>) -> Result<Option<Content>, JsonError> {
     let content = Content::read_from(reader)?;
     Ok(content.filter(|it| matches!(it, Content::Text(_) | Content::Parts(_))))
@@ -54,7 +54,7 @@ pub struct Part {
     pub id: Option<String>,
     /// The name of a `binary` part.
     pub filename: Option<String>,
-    /// Metadata, or `null`. Apps put the name of a file there.
+    /// Metadata, or `null`. Apps store the name of a file in it.
     pub metadata: Json,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -87,7 +87,7 @@ impl Part {
                 let data = self.data.as_deref().map(Cow::Borrowed);
                 let id = || Some(AttachmentContent::Id(self.id.as_deref()?.into()));
                 let file = match (data, self.url.as_deref()) {
-                    // Inline content first: it needs no access to the app's storage.
+                    // Inline content has precedence, because it needs no access to the app's storage.
                     (Some(data), _) => Attachment::new(AttachmentContent::Base64(data)),
                     (None, Some(url)) => Attachment::from_url(url.into()),
                     (None, None) => Attachment::new(id()?),
@@ -100,7 +100,7 @@ impl Part {
             Some(media_type) => file.media_type(media_type),
             None => file,
         };
-        // Only `binary` parts have a member for the name.
+        // Only `binary` parts have a member for the file name.
         let noted = || Some(self.metadata.get("filename")?.string()?.into_owned().into());
         let name = self.filename.as_deref().map(Cow::Borrowed);
         Some(match name.or_else(noted) {

@@ -1,4 +1,4 @@
-//! The request as a conversation.
+//! A request as a conversation.
 
 use super::Content;
 use super::request::{Message, ResumeStatus, RunAgentInput};
@@ -7,13 +7,12 @@ use crate::protocol::{
 };
 
 impl Conversation for RunAgentInput {
-    /// Returns the history without reasoning, activities, and messages of a role that this
-    /// crate does not know.
+    /// Returns the history, without reasoning, activities, and messages whose role this crate does not know.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
 
-    /// Returns the context of the app as documents. The description is name and id.
+    /// Returns the context of the app as documents, whose name and id are the description.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let context = self.context.iter();
         context.map(|entry| Document::new(&*entry.description, &*entry.description, &*entry.value))
@@ -34,7 +33,7 @@ impl Conversation for RunAgentInput {
         let accepted = payload
             .as_bool()
             .or_else(|| payload.get("accepted")?.as_bool());
-        // Both are needed: an interrupt that the user passed over can have a payload too.
+        // Both are needed: an interrupt that the user cancelled can have a payload too.
         let resolved = answer.status == ResumeStatus::Resolved;
         let accepted = resolved && accepted == Some(true);
         Some(Answer::in_dialog(&*answer.interrupt_id, accepted).data(payload.get("data")))
@@ -65,13 +64,12 @@ fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
                 .as_deref()
                 .filter(|_| result.content.is_empty())
             {
-                // A failed call may have its error in place of a result, and a model needs some
-                // text.
+                // A failed call may have an error and no result, and a model needs some text.
                 result.content = error.into();
             }
             Some(HistoryItem::Result(result))
         }
-        // A message that calls tools may say nothing.
+        // A message that calls tools may have no text.
         Some(Role::Assistant) if text.is_empty() => None,
         Some(role) => Some(HistoryItem::Message(protocol::Message::new(role, text))),
     };

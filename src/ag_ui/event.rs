@@ -16,7 +16,7 @@ use crate::protocol::FrameEvent;
 /// An event in either direction.
 #[derive(Clone, Debug, PartialEq, Eq, FrameEvent)]
 #[non_exhaustive]
-// The limit is that of clients, in characters.
+// The limit of clients, in characters.
 #[event(
     whole,
     limit = 10_000_000,
@@ -44,7 +44,7 @@ pub enum Event {
     TextMessageContent(TextMessageContent),
     /// A text ends.
     TextMessageEnd(TextMessageEnd),
-    /// A piece of a text that starts and ends by itself.
+    /// A piece of a text, without start and end events.
     TextMessageChunk(TextMessageChunk),
     /// A tool call begins.
     #[event(output)]
@@ -55,21 +55,21 @@ pub enum Event {
     /// A tool call ends.
     #[event(output)]
     ToolCallEnd(ToolCallEnd),
-    /// A piece of a tool call that starts and ends by itself.
+    /// A piece of a tool call, without start and end events.
     ToolCallChunk(ToolCallChunk),
     /// The result of a tool that the agent ran.
     #[event(output)]
     ToolCallResult(ToolCallResult),
-    /// The shared state as a whole.
+    /// The complete shared state.
     #[event(output)]
     StateSnapshot(StateSnapshot),
     /// Changes of the shared state.
     #[event(output)]
     StateDelta(StateDelta),
-    /// The conversation as a whole.
+    /// The complete conversation.
     #[event(output)]
     MessagesSnapshot(MessagesSnapshot),
-    /// An activity as a whole.
+    /// A complete activity.
     #[event(output)]
     ActivitySnapshot(ActivitySnapshot),
     /// Changes of an activity.
@@ -78,7 +78,7 @@ pub enum Event {
     /// An event of another system.
     #[event(output)]
     Raw(Raw),
-    /// Anything that agent and app agreed upon.
+    /// An event that agent and app have agreed on.
     #[event(output)]
     Custom(Custom),
     /// A span of reasoning begins.
@@ -89,7 +89,7 @@ pub enum Event {
     ReasoningMessageContent(ReasoningMessageContent),
     /// A text of reasoning ends.
     ReasoningMessageEnd(ReasoningMessageEnd),
-    /// A piece of reasoning that starts and ends by itself.
+    /// A piece of reasoning, without start and end events.
     ReasoningMessageChunk(ReasoningMessageChunk),
     /// A span of reasoning ends.
     ReasoningEnd(ReasoningEnd),
@@ -110,7 +110,7 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// The app shall run tools and come back with the results.
+    /// Calls of tools that the app runs. Its next request has the results.
     Calls(Vec<ToolCall>),
     /// The run ends with an outcome or a result.
     Finished(RunFinished),

@@ -1,10 +1,9 @@
 //! AG-UI, the protocol of CopilotKit and other apps with `@ag-ui/client`.
 //!
-//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] puts an agent at `POST /agui`.
-//!   An app reaches it from its own server, or from the browser, where [`Cors`](crate::router::Cors)
-//!   must allow its origin.
-//! * Client: [`RunAgentInput`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder)
-//!   reads the reply as [`Event`]s.
+//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] serves an agent at `POST /agui`. An app calls it
+//!   from its own server, or from the browser, in which case [`Cors`](crate::router::Cors) must allow its origin.
+//! * Client: serialize a [`RunAgentInput`], and read the reply as [`Event`]s with an
+//!   [`EventDecoder`](crate::protocol::EventDecoder).
 //!
 //! ```
 //! use copilot_wire::ag_ui::{AgUi, Event, Message, RunAgentInput};
@@ -39,24 +38,23 @@
 //! |---|---|
 //! | `text` | one message: `TEXT_MESSAGE_START`, `_CONTENT`, `_END` |
 //! | `reasoning` | `REASONING_START`, `REASONING_MESSAGE_START`, `_CONTENT`, `_END`, `REASONING_END` |
-//! | `status` | a step of that name, until the next one; level and details are its `metadata` |
+//! | `status` | a step with this name, until the next status; level and details are its `metadata` |
 //! | `tool_run` | `TOOL_CALL_START`, `_ARGS`, `_END` and `_RESULT`; the `metadata` of a failure is `{"failed":true}` |
-//! | `cite` | at the end of the answer: `CUSTOM` of the name `citations`, and a Markdown list |
+//! | `cite` | at the end of the answer: a `CUSTOM` event named `citations`, and a Markdown list |
 //! | `table` | `ACTIVITY_SNAPSHOT` of the type `table`, `{name, description, rows}`, and a Markdown table |
 //! | `chart` | `ACTIVITY_SNAPSHOT` of the type `chart`, a table with `kind` and the names of its members, and a Markdown table |
 //! | `usage` | `usage` of `RUN_FINISHED` |
-//! | `error` | a paragraph of text; the run goes on |
+//! | `error` | a paragraph of text; the run continues |
 //! | `confirm` | a question in text, or with [`Mount::interrupts`] an interrupt |
 //! | `calls` | calls of tools that the request offers |
-//! | `cut` | a paragraph |
+//! | `cut` | a paragraph of text |
 //!
-//! A question in text is recognized by the id in its last line, which passed through the client: use ids
-//! that are hard to guess if a yes can do harm, and let no model repeat them.
+//! A question in text is recognized by the id in its last line, which has passed through the client: if a yes can do
+//! harm, use ids that are hard to guess, and let no model repeat them.
 //!
-//! Beyond parts, an agent for this protocol reads the [`state`](RunAgentInput::state) that it shares
-//! with the app and sends any [`Output`]: a [`StateSnapshot`] or [`StateDelta`], activities, [`Custom`]
-//! events, or the calls of tools that it runs itself, in pieces. It ends with an [`Ending`]:
-//! calls, an [`Interrupt`], a result, or a [`RunError`].
+//! Beyond parts, an agent for this protocol can read the [`state`](RunAgentInput::state) that it shares with the app
+//! and send any [`Output`]: a [`StateSnapshot`] or [`StateDelta`], activities, [`Custom`] events, or the calls of tools
+//! that it runs itself, in pieces. It can end with an [`Ending`]: calls, an [`Interrupt`], a result, or a [`RunError`].
 //!
 //! # Rules of the stream
 //!
@@ -70,9 +68,8 @@
 //! 4. A failure is `RUN_ERROR`: clients accept a truncated stream as complete.
 //! 5. No member is `null`, no piece is empty, lines end with LF, and no event is larger than 10 million
 //!    bytes: clients reject all of these.
-//! 6. Only events and members of version 0.0.59 are sent: it rejects unknown events, and
-//!    `pendingToolCallIds` and `cancelled` in an outcome. Members that this crate does not know are
-//!    left out.
+//! 6. Only events and members of version 0.0.59 are sent: it rejects unknown events, and `pendingToolCallIds` and
+//!    `cancelled` in an outcome. Members that this crate does not know are omitted.
 //!
 //! `tests/interop/ag-ui/run` lets `@ag-ui/client` 0.0.59 and 1.0.0 read the same bytes.
 

@@ -6,7 +6,7 @@ use super::AgUi;
 use crate::agent::Agent;
 use crate::router::{self, MountError, Site};
 
-/// Mounts an agent for AG-UI apps, at `POST /agui`.
+/// Mounts an agent for AG-UI apps, by default at `POST /agui`.
 ///
 /// ```
 /// use copilot_wire::ag_ui::Mount;
@@ -55,17 +55,16 @@ impl Mount {
         self
     }
 
-    /// Sets whether a confirmation is an interrupt. By default it is a question in text: an app that
-    /// does not answer interrupts cannot go on after one, because its client makes no run without the
-    /// answer.
+    /// Sets whether a confirmation is an interrupt. By default it is a question in text: an app that does not answer
+    /// interrupts cannot continue after one, because its client starts no run without the answer.
     #[must_use]
     pub fn interrupts(mut self, interrupts: bool) -> Self {
         self.settings.interrupts = interrupts;
         self
     }
 
-    /// Sets whether tables, charts and citations are sent as Markdown as well, which is the default:
-    /// for apps without components for them.
+    /// Sets whether tables, charts and citations are also sent as Markdown, for apps without components for them. The
+    /// default is `true`.
     #[must_use]
     pub fn markdown(mut self, markdown: bool) -> Self {
         self.settings.markdown = markdown;

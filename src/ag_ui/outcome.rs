@@ -28,13 +28,13 @@ impl Outcome {
     }
 }
 
-/// Something that a run waits for. The next request has the answer in
-/// [`resume`](super::RunAgentInput::resume); apps cannot make one without.
+/// A question for which a run waits. The next request must have the answer in [`resume`](super::RunAgentInput::resume);
+/// apps cannot send a request without it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase", new = "Creates an interrupt.")]
 pub struct Interrupt {
-    /// The id that the answer names.
+    /// The id, which the answer repeats.
     #[wire(always, new)]
     pub id: String,
     /// The reason, such as `confirm`.
@@ -43,7 +43,7 @@ pub struct Interrupt {
     /// The message for the user.
     #[wire(set = "Sets what to show to the user.")]
     pub message: Option<String>,
-    /// The call that the user is asked about.
+    /// The tool call that the question is about.
     pub tool_call_id: Option<String>,
     /// The JSON schema of the answer: an object, or `null`.
     pub response_schema: Json,
@@ -65,7 +65,7 @@ impl Interrupt {
     }
 }
 
-/// The tokens that one model took.
+/// The tokens used by one model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase")]
@@ -82,13 +82,13 @@ pub struct TokenUsage {
     pub total_tokens: Option<u64>,
     /// Tokens of the answer that were spent on reasoning.
     pub reasoning_tokens: Option<u64>,
-    /// Tokens of the prompt that came out of a cache.
+    /// Tokens of the prompt that were read from a cache.
     pub cached_input_tokens: Option<u64>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// The largest number that a reader takes: 2^53 - 1.
+/// The largest number of tokens that readers accept: 2^53 - 1.
 const MAX_TOKENS: u64 = (1 << 53) - 1;
 
 impl From<&Usage> for TokenUsage {

@@ -11,7 +11,7 @@ use crate::payloads;
 
 payloads! {
     {
-        /// Metadata. Clients fail at any that is not an object.
+        /// Metadata: an object. Clients fail at other types.
         metadata: Option<Members>,
     }
 
@@ -21,14 +21,14 @@ payloads! {
         thread_id: String [always],
         /// The id of the run.
         run_id: String [always],
-        /// The version of the protocol that the agent speaks.
+        /// The version of the protocol that the agent uses.
         protocol_version: Option<String>,
-        /// The run that this one follows.
+        /// The id of the run that this run follows.
         parent_run_id: Option<String>,
         /// The request, or `null`.
         input: Json,
     }
-    /// The end of a run that did not fail.
+    /// The end of a run without a failure.
     RunFinished = "RUN_FINISHED" {
         /// The id of the conversation.
         thread_id: String [always],
@@ -38,7 +38,7 @@ payloads! {
         result: Json,
         /// The outcome. `None` means success.
         outcome: Option<Outcome>,
-        /// The tokens that the run took, by model.
+        /// The tokens used by the run, by model.
         usage: List<TokenUsage>,
     }
     /// The end of a run that failed.
@@ -50,7 +50,7 @@ payloads! {
     }
     /// The beginning of a step.
     StepStarted = "STEP_STARTED" {
-        /// The name of the step. Two steps of one name are never open at once.
+        /// The name of the step. Two steps with the same name are never open at once.
         step_name: String [always],
     }
     /// The end of a step.
@@ -77,9 +77,9 @@ payloads! {
         /// The id of the message.
         message_id: String [always],
     }
-    /// A piece of a text that starts and ends by itself.
+    /// A piece of a text, without start and end events.
     TextMessageChunk = "TEXT_MESSAGE_CHUNK" {
-        /// The id of the message. The first chunk has it.
+        /// The id of the message; needed in the first chunk.
         message_id: Option<String>,
         /// The role of the author.
         role: Option<String>,
@@ -92,7 +92,7 @@ payloads! {
         tool_call_id: String [always, new],
         /// The tool.
         tool_call_name: String [always, new],
-        /// The message that the call belongs to.
+        /// The id of the message that the call belongs to.
         parent_message_id: Option<String>,
     }
     /// A piece of the arguments of a tool call.
@@ -107,29 +107,29 @@ payloads! {
         /// The id of the call.
         tool_call_id: String [always, new],
     }
-    /// A piece of a tool call that starts and ends by itself.
+    /// A piece of a tool call, without start and end events.
     ToolCallChunk = "TOOL_CALL_CHUNK" {
-        /// The id of the call. The first chunk has it.
+        /// The id of the call; needed in the first chunk.
         tool_call_id: Option<String>,
-        /// The tool. The first chunk has it.
+        /// The tool; needed in the first chunk.
         tool_call_name: Option<String>,
-        /// The message that the call belongs to.
+        /// The id of the message that the call belongs to.
         parent_message_id: Option<String>,
         /// A piece of JSON text.
         delta: Option<String> [hidden],
     }
     /// The result of a tool that the agent ran.
     ToolCallResult = "TOOL_CALL_RESULT" {
-        /// The id of the message that holds the result.
+        /// The id of the message that contains the result.
         message_id: String [always],
         /// The id of the call.
         tool_call_id: String [always],
-        /// The result. Versions before 1.0 take text only.
+        /// The result. Versions before 1.0 accept only text.
         content: Content [always, read = text_or_parts],
         /// The role, which is `tool`.
         role: Option<String>,
     }
-    /// The state that app and agent share, as a whole.
+    /// The complete state that app and agent share.
     StateSnapshot = "STATE_SNAPSHOT" {
         /// The state.
         snapshot: Json [always],
@@ -139,39 +139,39 @@ payloads! {
         /// JSON Patch operations.
         delta: List<Json> [always, hidden],
     }
-    /// The conversation as a whole.
+    /// The complete conversation.
     MessagesSnapshot = "MESSAGES_SNAPSHOT" [new = "Creates a conversation as a whole."] {
         /// The messages, oldest first.
         messages: List<Message> [always, new],
     }
-    /// Something that a component of the app shows among the messages.
+    /// An activity, which a component of the app shows among the messages.
     ActivitySnapshot = "ACTIVITY_SNAPSHOT" {
-        /// The id of the message that holds it.
+        /// The id of the message that contains the activity.
         message_id: String [always],
-        /// The type, which chooses the component.
+        /// The type, which selects the component.
         activity_type: String [always],
         /// The content: an object.
         content: Json [always],
-        /// `false` if this does not replace an activity with the same id. The default is `true`.
+        /// `false` if the event does not replace an activity with the same id. `None` means `true`.
         replace: Option<bool>,
     }
     /// Changes of an activity.
     ActivityDelta = "ACTIVITY_DELTA" {
-        /// The id of the message that holds it.
+        /// The id of the message that contains the activity.
         message_id: String [always],
         /// The type of the activity.
         activity_type: String [always],
         /// JSON Patch operations.
         patch: List<Json> [always],
     }
-    /// An event of another system, passed through.
+    /// An unchanged event of another system.
     Raw = "RAW" {
         /// The event.
         event: Json [always],
         /// The source.
         source: Option<String>,
     }
-    /// Anything that agent and app agreed upon.
+    /// An event that agent and app have agreed on.
     Custom = "CUSTOM" {
         /// The name.
         name: String [always],
@@ -202,9 +202,9 @@ payloads! {
         /// The id of the message.
         message_id: String [always],
     }
-    /// A piece of reasoning that starts and ends by itself.
+    /// A piece of reasoning, without start and end events.
     ReasoningMessageChunk = "REASONING_MESSAGE_CHUNK" {
-        /// The id of the message. The first chunk has it.
+        /// The id of the message; needed in the first chunk.
         message_id: Option<String>,
         /// The piece.
         delta: Option<String> [hidden],
@@ -216,23 +216,23 @@ payloads! {
     }
     /// Reasoning that only its provider can read.
     ReasoningEncryptedValue = "REASONING_ENCRYPTED_VALUE" {
-        /// The kind of its owner: `tool-call` or `message`.
+        /// The kind of the reasoning's owner: `tool-call` or `message`.
         subtype: String [always],
-        /// The id of that.
+        /// The id of the owner.
         entity_id: String [always],
         /// The value.
         encrypted_value: String [always, hidden],
     }
     /// The beginning of the work of another agent.
     SubagentStarted = "SUBAGENT_STARTED" {
-        /// The id of that work.
+        /// The id of the other agent's run.
         subagent_run_id: String [always],
         /// The name of the agent.
         name: String [always],
     }
     /// The end of the work of another agent.
     SubagentFinished = "SUBAGENT_FINISHED" {
-        /// The id of that work.
+        /// The id of the other agent's run.
         subagent_run_id: String [always],
         /// The result, or `null`.
         result: Json,
@@ -241,7 +241,7 @@ payloads! {
     }
     /// The failure of the work of another agent.
     SubagentError = "SUBAGENT_ERROR" {
-        /// The id of that work.
+        /// The id of the other agent's run.
         subagent_run_id: String [always],
         /// The error.
         message: String [always, hidden],
@@ -270,7 +270,7 @@ impl RunFinished {
         }
     }
 
-    /// Returns what the run waits for.
+    /// Returns the interrupts for which the run waits.
     #[must_use]
     pub fn interrupts(&self) -> &[Interrupt] {
         let outcome = self.outcome.as_ref();
@@ -297,11 +297,11 @@ impl ToolCallResult {
 }
 
 impl StateSnapshot {
-    /// Creates a state as a whole.
+    /// Creates the event with the complete state.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the state does not serialize.
+    /// [`WriteError`] if the state cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(state: &T) -> Result<Self, WriteError> {
         Ok(Self {
             snapshot: encode(state)?,
@@ -311,11 +311,11 @@ impl StateSnapshot {
 }
 
 impl StateDelta {
-    /// Creates changes of the state: `patch` serializes to a list of JSON Patch operations.
+    /// Creates changes of the state. `patch` must serialize to a list of JSON Patch operations.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the operations do not serialize.
+    /// [`WriteError`] if the operations cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(patch: &T) -> Result<Self, WriteError> {
         Ok(Self {
             delta: operations(patch)?,
@@ -325,11 +325,11 @@ impl StateDelta {
 }
 
 impl ActivitySnapshot {
-    /// Creates an activity: `content` serializes to an object.
+    /// Creates an activity. `content` must serialize to an object.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the content does not serialize.
+    /// [`WriteError`] if the content cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(
         message_id: impl Into<String>,
         activity_type: impl Into<String>,
@@ -345,11 +345,11 @@ impl ActivitySnapshot {
 }
 
 impl ActivityDelta {
-    /// Creates changes of an activity: `patch` serializes to a list of JSON Patch operations.
+    /// Creates changes of an activity. `patch` must serialize to a list of JSON Patch operations.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the operations do not serialize.
+    /// [`WriteError`] if the operations cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(
         message_id: impl Into<String>,
         activity_type: impl Into<String>,
@@ -364,7 +364,7 @@ impl ActivityDelta {
     }
 }
 
-/// Serializes JSON Patch operations. Any other value becomes one operation, which replies refuse.
+/// Serializes JSON Patch operations. A value that is not a list becomes one operation, which replies reject.
 fn operations<T: Serialize + ?Sized>(patch: &T) -> Result<List<Json>, WriteError> {
     let patch = encode(patch)?;
     Ok(match patch.kind() {
@@ -378,7 +378,7 @@ impl Raw {
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the event does not serialize.
+    /// [`WriteError`] if the event cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(event: &T) -> Result<Self, WriteError> {
         Ok(Self {
             event: encode(event)?,
@@ -388,11 +388,11 @@ impl Raw {
 }
 
 impl Custom {
-    /// Creates an event that agent and app agreed upon.
+    /// Creates an event that agent and app have agreed on.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the value does not serialize.
+    /// [`WriteError`] if the value cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         value: &T,

@@ -1,4 +1,4 @@
-// Plays an AG-UI app.
+// Emulates an AG-UI app.
 
 class AgUiFront extends Front {
   static label = "AG-UI app";
@@ -43,7 +43,7 @@ class AgUiFront extends Front {
 
   async ask(text) {
     this.messages.push({ id: crypto.randomUUID(), role: "user", content: text });
-    // The client makes no run that leaves an interrupt without an answer.
+    // The client starts no run without an answer to every interrupt.
     this.resume = this.waiting.map(({ id }) => ({ interruptId: asText(id), status: "cancelled" }));
     await this.#rounds();
   }
@@ -65,7 +65,7 @@ class AgUiFront extends Front {
   /** Performs one run. Returns `true` if another must follow, with the results of calls. */
   async #round() {
     const run = { started: false, over: false, open: new Set(), calls: [], sources: [] };
-    // A copy: events change the messages and the state while the log still shows what was sent.
+    // A copy: events change the messages and the state, but the log must show what was sent.
     const request = structuredClone(this.request());
     this.resume = [];
     this.waiting = [];
@@ -163,7 +163,7 @@ class AgUiFront extends Front {
   #result({ messageId, toolCallId, content, metadata }, run) {
     const at = run.calls.findIndex(({ id }) => id === toolCallId);
     if (at < 0) this.odd(`there is no call ${asText(toolCallId)}`);
-    // A call with a result is not for the app to run.
+    // The app does not run a call that has a result.
     const [call] = at < 0 ? [] : run.calls.splice(at, 1);
     this.messages.push({ id: messageId, role: "tool", toolCallId, content, ...(metadata && { metadata }) });
     const details = [{ Arguments: call?.function.arguments ?? "", Result: asText(content) }];
@@ -182,7 +182,7 @@ class AgUiFront extends Front {
     this.answer.confirm({ title: asText(title), message: asText(message) }, (accepted) => {
       this.waiting = this.waiting.filter((each) => each !== interrupt);
       this.resume.push({ interruptId: interrupt.id, status: "resolved", payload: { accepted, ...(data && { data }) } });
-      // All interrupts are answered by one run.
+      // One run answers all interrupts.
       if (this.waiting.length === 0) this.queue(() => this.#rounds());
     });
   }

@@ -1,4 +1,4 @@
-//! The request.
+//! The request of an app.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -7,7 +7,7 @@ use super::content::Content;
 use crate::json::{Json, JsonError, Kind, List, Members, Wire};
 use crate::protocol::{self, Refusal};
 
-/// A request of an app: `RunAgentInput`, with the whole conversation.
+/// A request of an app, `RunAgentInput`, with the complete conversation.
 ///
 /// ```
 /// use copilot_wire::ag_ui::{Message, RunAgentInput};
@@ -28,11 +28,11 @@ pub struct RunAgentInput {
     /// The id of this run.
     #[wire(always)]
     pub run_id: String,
-    /// The version of the protocol. Apps on 0.0.x do not send it.
+    /// The version of the protocol. Apps with 0.0.x do not send it.
     pub protocol_version: Option<String>,
-    /// The run that this one follows.
+    /// The id of the run that this run follows.
     pub parent_run_id: Option<String>,
-    /// The state that app and agent share; `null` when there is none.
+    /// The state that app and agent share; `null` if there is none.
     pub state: Json,
     /// The conversation, oldest message first.
     #[wire(always)]
@@ -43,17 +43,17 @@ pub struct RunAgentInput {
     /// Context from the app, such as the open page.
     #[wire(always)]
     pub context: List<Context>,
-    /// Any other data that the app passes on; `null` without data.
+    /// Any other data of the app; `null` if there is none.
     pub forwarded_props: Json,
-    /// Answers to the interrupts of the run before.
+    /// The answers to the interrupts of the previous run.
     pub resume: List<ResumeEntry>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl RunAgentInput {
-    /// Creates a request to answer `messages`. State and forwarded properties are empty objects,
-    /// which readers of 0.0.x demand.
+    /// Creates a request for an answer to `messages`. State and forwarded properties are empty objects, which readers
+    /// of 0.0.x require.
     #[must_use]
     pub fn new(
         thread_id: impl Into<String>,
@@ -75,8 +75,7 @@ impl RunAgentInput {
     pub(super) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let input = Self::parse(body)?;
         if input.messages.is_absent() {
-            // An empty list is a valid request, and is told apart from no list only in the text of
-            // the body.
+            // An empty list is valid, but a missing list is not. Only the text of the body shows the difference.
             let messages = Json::parse(body.clone())?.get("messages");
             if messages.is_none_or(|messages| messages.kind() != Kind::Array) {
                 let message = "must be the list of the conversation's messages";
@@ -102,18 +101,18 @@ pub struct Message {
     /// `user`, `assistant`, `system`, `developer`, `tool`, `reasoning` or `activity`.
     #[wire(always, new)]
     pub role: String,
-    /// The content; for a tool the result of the call.
+    /// The content; in a tool's message the result of the call.
     #[wire(set = "Sets the content.")]
     pub content: Content,
-    /// The name of who speaks.
+    /// The name of the author.
     pub name: Option<String>,
     /// The calls that the assistant made.
     pub tool_calls: List<ToolCall>,
-    /// The call that a tool's message belongs to.
+    /// The id of the call that a tool's message belongs to.
     pub tool_call_id: Option<String>,
     /// The error of a failed call.
     pub error: Option<String>,
-    /// Metadata of the events that the message was made of: an object, or `null`.
+    /// Metadata of the events from which the message was built: an object, or `null`.
     pub metadata: Json,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -139,7 +138,7 @@ impl Message {
         }
     }
 
-    /// Returns `true` if this is the result of a call that failed.
+    /// Returns `true` if this is the result of a failed call.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         let failed = || self.metadata.get(FAILED)?.as_bool();
@@ -147,8 +146,7 @@ impl Message {
     }
 }
 
-/// The member of a result's metadata that marks a failed tool: the event of a result has no other
-/// place for it.
+/// The member of a result's metadata that marks a failed tool: the result event has no other member for it.
 pub(super) const FAILED: &str = "failed";
 
 /// A call that the assistant makes.
@@ -204,8 +202,7 @@ impl ToolCall {
 impl TryFrom<&ToolCall> for protocol::ToolCall {
     type Error = JsonError;
 
-    /// Converts the call to that of the shared vocabulary. Empty arguments are an object without
-    /// members.
+    /// Converts the call to a call of the shared vocabulary. Empty arguments become an object without members.
     fn try_from(call: &ToolCall) -> Result<Self, JsonError> {
         Ok(Self {
             name: call.function.name.clone(),
@@ -220,13 +217,13 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
 #[non_exhaustive]
 #[wire(null_is_absent)]
 pub struct Tool {
-    /// The name to call it by.
+    /// The name by which the tool is called.
     #[wire(always)]
     pub name: String,
     /// A description.
     #[wire(always)]
     pub description: String,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     pub parameters: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -245,7 +242,7 @@ impl Tool {
     }
 }
 
-/// Something that the app says about itself.
+/// A piece of context from the app, such as the open page.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent)]
@@ -271,7 +268,7 @@ pub struct ResumeEntry {
     /// The status of the interrupt.
     #[wire(always)]
     pub status: ResumeStatus,
-    /// The answer; `null` when there is none.
+    /// The answer; `null` if there is none.
     pub payload: Json,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -283,10 +280,10 @@ pub struct ResumeEntry {
 pub enum ResumeStatus {
     /// The payload is the answer.
     Resolved,
-    /// The user did not answer, which refuses a confirmation.
+    /// The user did not answer. For a confirmation this is a refusal.
     #[default]
     Cancelled,
-    /// Something that this crate does not know.
+    /// A status that this crate does not know.
     #[wire(other)]
     Other(String),
 }
@@ -303,7 +300,7 @@ impl ResumeEntry {
         }
     }
 
-    /// Creates an answer to an interrupt that the user passed over.
+    /// Creates an entry for an interrupt that the user cancelled.
     #[must_use]
     pub fn cancelled(interrupt_id: impl Into<String>) -> Self {
         Self {

@@ -22,10 +22,10 @@ use crate::protocol::{
 /// The session of one reply.
 pub type Session = BlockSession<Reply>;
 
-/// One reply: its messages, its steps and its calls.
+/// One reply with its messages, steps and calls.
 ///
-/// AG-UI, 4: what is open is closed before `RUN_FINISHED`; a piece needs its start; nothing follows
-/// the end of the run. A failure is always told, because a stream that is only cut looks finished.
+/// AG-UI, 4: everything open is closed before `RUN_FINISHED`; a piece needs a start event; nothing follows the end of
+/// the run. A failure is always sent, because clients accept a truncated stream as complete.
 #[derive(Debug)]
 pub struct Reply {
     settings: Settings,
@@ -36,17 +36,17 @@ pub struct Reply {
     ids: u64,
     /// The id of the newest message with text or reasoning.
     block: String,
-    /// The assistant's message that the next call belongs to.
+    /// The id of the assistant's message that the next call belongs to.
     message: Option<String>,
-    /// The name of the step that is open.
+    /// The name of the open step.
     step: Option<String>,
-    /// The calls of tools that the agent runs itself: whether each is open.
+    /// The ids of calls of tools that the agent runs itself; `true` if the call is open.
     calls: HashMap<String, bool>,
     /// The outcome of the run.
     end: RunFinished,
 }
 
-/// The place that a reply is written to.
+/// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(input: &RunAgentInput, settings: Settings, env: &Env) -> Session {
@@ -155,7 +155,7 @@ impl Blocks for Reply {
         self.check(output)?;
         let mut event = Event::from(output.clone()).strict();
         let mut size = Vec::new();
-        // Written once to measure it: the limit is on the bytes of the whole event.
+        // Written to measure it: the limit applies to the bytes of the complete event.
         event.write(&mut size);
         check::size(&size)?;
         match &mut event {
@@ -191,7 +191,7 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    /// Writes a step, which lasts until the next one. The text goes on meanwhile.
+    /// Writes a step, which stays open until the next status. It does not interrupt the text.
     fn status(&mut self, status: &Status, to: &mut To<'_>) {
         let mut start = StepStarted {
             step_name: status.message.clone(),
@@ -208,16 +208,15 @@ impl Blocks for Reply {
                 status.write_details(metadata);
             }));
         }
-        // Clients fail at a step that is still open at the end, and at two of one name: only one is
-        // open.
+        // Clients fail if a step is open at the end, or if two open steps have the same name: at most one is open here.
         self.close_step(to);
         to.event(self, start);
         self.step = Some(status.message.clone());
     }
 
-    /// Writes a tool that the agent ran: a call, and its result.
+    /// Writes a run of a tool by the agent: a call and its result.
     fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) -> Result<(), SendError> {
-        // All sizes before the first event: what is written cannot be taken back.
+        // All sizes are checked before the first event, because written events cannot be removed.
         check::size(run.arguments.as_bytes())?;
         match &run.outcome {
             Ok(result) => check::size(result.as_bytes())?,
@@ -241,7 +240,7 @@ impl Blocks for Reply {
             },
         };
         to.event(self, result);
-        // The next call comes after the result, so it belongs to another message.
+        // The next call follows the result, so it belongs to another message.
         self.message = None;
         Ok(())
     }
@@ -250,8 +249,8 @@ impl Blocks for Reply {
         self.end.usage = vec![TokenUsage::from(usage)].into();
     }
 
-    /// Writes the sources at the end of the answer: as data for a component of the app, and as
-    /// Markdown unless the app has one.
+    /// Writes the sources at the end of the answer: as data for a component of the app, and as Markdown if `markdown`
+    /// is set.
     fn sources(&mut self, citations: &[Citation], to: &mut To<'_>) {
         let custom = Custom {
             name: "citations".to_owned(),
@@ -275,7 +274,7 @@ impl Blocks for Reply {
     fn confirm(&mut self, question: &Question<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         if !self.settings.interrupts {
             let text = question.to_text()?;
-            // A question in text is the last text: that is how it is found again.
+            // A question in text must be the last text, where the next request is searched for it.
             to.sources(self);
             to.markdown(self, &text);
             return Ok(());
@@ -308,8 +307,7 @@ impl Blocks for Reply {
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
         to.close(self);
         for (id, open) in mem::take(&mut self.calls) {
-            // A call that the agent did not end: clients fail at calls that are open when the run
-            // finishes.
+            // The agent has not ended this call, and clients fail if a call is open when the run finishes.
             if open {
                 to.event(self, ToolCallEnd::new(id));
             }
@@ -335,7 +333,7 @@ impl Reply {
         format!("{prefix}_{}_{}", self.unique, self.ids)
     }
 
-    /// Closes the message that is open before something else comes that is shown in its place.
+    /// Closes the open message before an event that is shown after it.
     fn interrupt(&mut self, to: &mut To<'_>) {
         to.close(self);
         self.message = None;
@@ -351,30 +349,29 @@ impl Reply {
         }
     }
 
-    /// Returns the id of the message that a call belongs to: that of the text right before it.
+    /// Returns the id of the message that a call belongs to: the message directly before the call.
     fn parent(&mut self, to: &mut To<'_>) -> String {
         to.close(self);
-        // A call without a text before it gets the id of a message that the client creates for it.
+        // For a call without a message before it, the client creates a message with this id.
         let id = self.message.take().unwrap_or_else(|| self.next_id("msg"));
         self.message = Some(id.clone());
         id
     }
 
-    /// Writes a whole call.
+    /// Writes a complete call.
     fn write_call(&self, call: &ToolCall, parent: &str, to: &mut To<'_>) {
         let mut start = ToolCallStart::new(&*call.id, &*call.function.name);
         start.parent_message_id = Some(parent.to_owned());
         to.event(self, start);
         let arguments = &*call.function.arguments;
-        // No piece at all instead of an empty one, which carries nothing.
+        // Empty arguments are omitted instead of sent as an empty piece.
         if !arguments.is_empty() {
             to.event(self, ToolCallArgs::new(&*call.id, arguments));
         }
         to.event(self, ToolCallEnd::new(&*call.id));
     }
 
-    /// Writes rows: as an activity for a component of the app, and as Markdown unless the app has
-    /// one.
+    /// Writes rows as an activity for a component of the app, and as Markdown if `markdown` is set.
     fn rows(
         &mut self,
         activity_type: &str,
@@ -398,7 +395,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Checks an event of the agent against the rules that a client fails a run by.
+    /// Checks an event of the agent for faults that make a client fail the run.
     fn check(&self, output: &Output) -> Result<(), SendError> {
         match output {
             Output::ToolCallStart(event) if self.calls.contains_key(&event.tool_call_id) => {
@@ -412,7 +409,7 @@ impl Reply {
         }
     }
 
-    /// Checks that a call of a tool that the agent runs is, or is not, open.
+    /// Checks that a call of a tool that the agent runs is known, and is open, or with `open: false` has ended.
     fn check_call(&self, id: &str, open: bool) -> Result<(), SendError> {
         match self.calls.get(id) {
             Some(is_open) if *is_open == open => Ok(()),
@@ -439,7 +436,7 @@ impl Reply {
                 let reason = "an outcome other than success and interrupts";
                 return Err(SendError::Unsupported(reason));
             }
-            // The members of a success came with 1.0, and 0.0.59 fails at them.
+            // A success is sent without an outcome: its members came with 1.0, and 0.0.59 fails at them.
             _ => None,
         };
         let usage = mem::take(&mut self.end.usage);
@@ -453,7 +450,7 @@ impl Reply {
         Ok(())
     }
 
-    /// Writes the end of a run that failed.
+    /// Writes the end of a failed run.
     fn fail_with(&mut self, error: RunError, to: &mut To<'_>) {
         to.fail();
         to.close(self);

@@ -1,4 +1,4 @@
-// Plays an Anthropic client.
+// Emulates an Anthropic client.
 
 class AnthropicFront extends Front {
   static label = "Anthropic";
@@ -99,12 +99,12 @@ class AnthropicFront extends Front {
     else if (delta.type === "citations_delta") block.citations.push(delta.citation);
   }
 
-  /** Adds the answer to the conversation. Calls without results are left out. */
+  /** Adds the answer to the conversation, without calls that have no result. */
   #keep(blocks, results) {
     const answered = new Set(results.map(({ tool_use_id: id }) => id));
     const content = blocks
       .filter((block) => (block.type === "tool_use" ? answered.has(block.id) : block.type === "thinking" || block.text))
-      // The members of this page's own, which the API does not know, stay out of the history.
+      // Members that only this page adds are left out of the history, because the API does not know them.
       .map(({ json, citations, ...block }) => block);
     if (content.length > 0) this.messages.push({ role: "assistant", content });
     if (results.length > 0) this.messages.push({ role: "user", content: results });
@@ -120,7 +120,7 @@ class AnthropicFront extends Front {
   }
 }
 
-/** A block as it is collected. */
+/** Returns the block to which pieces are added. */
 function begun(block) {
   if (block.type === "tool_use") return { type: "tool_use", id: asText(block.id), name: asText(block.name), input: {}, json: "" };
   if (block.type === "thinking") return { type: "thinking", thinking: asText(block.thinking), signature: "" };

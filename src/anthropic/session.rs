@@ -169,7 +169,7 @@ impl Blocks for Reply {
     fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
         match ending {
             Ending::Stop(stop) => self.stop = stop.clone(),
-            // Written at the end: an earlier call may turn out not to be valid.
+            // The calls are written at the end of the turn: one may turn out to be invalid.
             Ending::Calls(calls) => {
                 for call in calls {
                     self.check_tool(&call.name, to)?;
@@ -226,7 +226,7 @@ impl Blocks for Reply {
         }))
     }
 
-    /// Records the reason, which is written at the end. The dialect has none for faults.
+    /// Records the stop reason, which is written at the end. The dialect has no stop reason for other causes.
     fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
         self.stop = match cut {
             Cut::Length => StopReason::MaxTokens.into(),

@@ -1,4 +1,4 @@
-//! The turns of one connection, for as long as it lasts.
+//! Turns that are kept in memory as long as one connection is open.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -9,9 +9,9 @@ use bytes::Bytes;
 use super::memory::MemoryConversationStore;
 use super::store::{ConversationStore as _, RecordError, RecordKey};
 
-/// The memory of the turns that are kept for connections.
+/// The memory for the turns of all connections.
 ///
-/// The limits are 256 MiB for all turns and 16 MiB for each connection; the turns that were used last are kept.
+/// The limits are 256 MiB for all connections and 16 MiB for each. The turns used most recently are kept.
 #[derive(Clone)]
 pub(crate) struct Connections(Arc<MemoryConversationStore>);
 
@@ -22,17 +22,17 @@ impl Default for Connections {
     }
 }
 
-/// One connection. The turns that are kept for it are dropped with it.
+/// One connection. Its turns are deleted when it is dropped.
 pub(crate) struct Connection {
     store: Arc<MemoryConversationStore>,
-    /// Its name in the store, in the place of a user's.
+    /// The name of the connection in the store, in place of a user's.
     name: Box<str>,
 }
 
 impl Connection {
     pub(crate) fn new(connections: &Connections) -> Arc<Self> {
         static LAST: AtomicU64 = AtomicU64::new(0);
-        // Relaxed: only that no two are the same matters.
+        // Relaxed, because the numbers only have to be unique.
         let number = LAST.fetch_add(1, Ordering::Relaxed);
         Arc::new(Self {
             store: Arc::clone(&connections.0),
@@ -56,7 +56,7 @@ impl Drop for Connection {
     }
 }
 
-/// The turns that are kept for a connection. A request that came over one has it in its extensions.
+/// The turns that are kept for a connection: an extension of the requests that arrive over it.
 #[derive(Clone)]
 pub(crate) struct ConnectionTurns(Weak<Connection>);
 

@@ -1,4 +1,4 @@
-//! Conversations with an id of their own: lists of entries, to which turns are added.
+//! Conversations with their own ids: lists of entries, to which turns are appended.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, UserConversations};
 use crate::json::Json;
 
-/// The time for which the other entries outlive the first one: a list that has lost anything has lost its beginning.
+/// The time by which later entries outlive the first entry: a list that has lost an entry has also lost its first.
 const LATER: std::time::Duration = std::time::Duration::from_secs(60);
 
 /// Returns the id of the record of an entry.
@@ -14,12 +14,12 @@ fn entry(list: &str, number: usize) -> String {
     format!("{list}/{number}")
 }
 
-/// Returns `true` for the id of the record of an entry.
+/// Returns `true` if the id is the id of an entry's record.
 pub(super) fn is_entry(id: &str) -> bool {
     id.contains('/')
 }
 
-/// The lists in which turns of this process run now.
+/// The conversations in which this process runs a turn.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunningLists(Arc<Mutex<HashSet<RecordKey>>>);
 
@@ -29,13 +29,13 @@ impl RunningLists {
     }
 }
 
-/// A turn that runs in a conversation with an id of its own. Dropping it ends the turn.
+/// A running turn in a conversation with its own id. Dropping it ends the turn.
 pub struct ListTurn {
     lists: RunningLists,
     key: RecordKey,
     /// The id of the conversation.
     pub(super) list: String,
-    /// The number of its entries that the turn has seen.
+    /// The number of entries in the conversation when the turn began.
     pub(super) entries: usize,
 }
 
@@ -54,8 +54,8 @@ impl std::fmt::Debug for ListTurn {
 }
 
 impl UserConversations {
-    /// Begins a turn in a conversation with an id of its own. Returns `None` while another turn runs in it in this
-    /// process.
+    /// Begins a turn in a conversation with its own id. Returns `None` if another turn of this process is running in
+    /// the conversation.
     #[must_use]
     pub fn begin(&self, list: &str) -> Option<ListTurn> {
         let key = self.key(&entry(list, 0));
@@ -69,11 +69,11 @@ impl UserConversations {
         })
     }
 
-    /// Returns the entries of a conversation with an id of its own, in place of turns.
+    /// Returns the entries of a conversation with its own id, in the place of turns.
     ///
     /// # Errors
     ///
-    /// [`ChainError`] if it is not there, has lost an entry, or has reached its limit.
+    /// [`ChainError`] if the conversation is unknown, has lost an entry, or has reached its limit.
     pub async fn list(&self, list: &str) -> Result<Chain, ChainError> {
         let limits = self.limits;
         let first = self.records(&[entry(list, 0)], limits.keep).await?;
@@ -106,8 +106,8 @@ impl UserConversations {
         Ok(chain)
     }
 
-    /// Appends an entry to a conversation with an id of its own: after `entries`, and after entries that were added
-    /// since. The first entry creates the conversation, whose id must be new. Returns the number of the entry.
+    /// Appends an entry to a conversation with its own id, after the first `entries` entries and any that were added
+    /// since. The first entry creates the conversation, whose id must be new. Returns the number of the new entry.
     ///
     /// # Errors
     ///
@@ -123,7 +123,7 @@ impl UserConversations {
             0 => limits.keep,
             _ => limits.keep.saturating_add(LATER),
         };
-        // Other servers may have added entries meanwhile: each stays whole, in the order in which they ended.
+        // Other servers may have added entries meanwhile: entries are in the order in which their turns ended.
         for number in entries..limits.turns {
             let parents = parents(list, number);
             if self.put(&entry(list, number), &parents, data, keep).await? {
@@ -133,18 +133,18 @@ impl UserConversations {
         Err(RecordError::Full)
     }
 
-    /// Deletes a conversation with an id of its own. Records of its turns can still be read by the ids of the turns,
-    /// until the records expire. Returns `false` if the id of the conversation is unknown.
+    /// Deletes a conversation with its own id. Its turns can still be read by the turns' ids, until their records
+    /// expire. Returns `false` if the id of the conversation is unknown.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] if the store has failed.
+    /// [`RecordError`] if the store fails.
     pub async fn delete_list(&self, list: &str) -> Result<bool, RecordError> {
         self.delete(&entry(list, 0)).await
     }
 
-    /// Stores what was recorded of a turn, in its conversation, if it has one with an id of its own, and under its
-    /// own id, if it has one.
+    /// Stores the record of a turn: as an entry of its conversation, if that has its own id, and under the turn's id,
+    /// if it has one.
     pub(super) async fn record(
         &self,
         turn: Option<&ListTurn>,
@@ -159,7 +159,7 @@ impl UserConversations {
         };
         let number = self.append(&turn.list, turn.entries, data).await?;
         let Some(id) = id else { return Ok(true) };
-        // The entry has the turn; the record under its own id says where that is.
+        // The record under the turn's id contains only the id of the entry.
         let link = Json::object(|link| {
             link.str("entry", &entry(&turn.list, number));
         });
@@ -167,7 +167,7 @@ impl UserConversations {
     }
 }
 
-/// Returns the ids of the entries before one, the last one first.
+/// Returns the ids of up to 32 entries before entry `number`, the last one first.
 fn parents(list: &str, number: usize) -> Vec<String> {
     let parents = (0..number).rev().take(PARENTS);
     parents.map(|number| entry(list, number)).collect()

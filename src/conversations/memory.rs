@@ -11,13 +11,14 @@ use bytes::Bytes;
 use super::store::{ConversationStore, RecordError, RecordKey};
 use crate::protocol::Env;
 
-/// The estimated size of a record without its bytes.
+/// The estimated memory in bytes for a record, in addition to its content.
 const OVERHEAD: usize = 512;
 
-/// A [`ConversationStore`] in the memory of this process: for one server, and for tests.
+/// A [`ConversationStore`] in the memory of this process, for a single server and for tests.
 ///
-/// Records expire by the clock of its environment. The default limits are 1 GiB for all records, 64 MiB for each user.
-/// A record that does not fit takes the place of those that expire first: of its user, or of all.
+/// Records expire by the clock of the store's environment. The default limits are 1 GiB for all records, and 64 MiB for
+/// the records of each user. If a new record exceeds a limit, the records that expire first are removed: those of the
+/// same user, or of all users.
 ///
 /// ```
 /// use copilot_wire::Router;
@@ -46,7 +47,7 @@ struct Entry {
     expires: SystemTime,
 }
 
-/// The records of one user, or of all.
+/// The records of one user, or of all users.
 #[derive(Default)]
 struct Shelf {
     /// The times at which records expire.
@@ -67,21 +68,22 @@ impl MemoryConversationStore {
         }
     }
 
-    /// Sets the environment: the clock.
+    /// Sets the environment, whose clock the store uses.
     #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         self.env = env;
         self
     }
 
-    /// Sets the size of all records together, in bytes.
+    /// Sets the maximum size of all records together, in bytes.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// Sets the size of the records of one user, in bytes. On a server with a single user these are all records.
+    /// Sets the maximum size of the records of one user, in bytes. On a server with a single user this limit covers all
+    /// records.
     #[must_use]
     pub fn user_limit(mut self, bytes: usize) -> Self {
         self.user_limit = bytes;
@@ -100,7 +102,7 @@ impl MemoryConversationStore {
         self.len() == 0
     }
 
-    /// Returns the size of all records, in bytes, with an estimate of what storing them takes.
+    /// Returns the size of all records, in bytes, including an estimate of the memory for storing them.
     #[must_use]
     pub fn size(&self) -> usize {
         self.lock().all.size
@@ -114,16 +116,16 @@ impl MemoryConversationStore {
         }
     }
 
-    /// Returns the time at which a record expires that is kept for `keep` from now on.
+    /// Returns the time at which a record expires if it is kept for `keep` from now on.
     fn expiry(&self, keep: Duration) -> SystemTime {
-        // Beyond the end of the clock it is kept for some centuries.
+        // A time beyond the end of the clock is reduced to about three centuries.
         const LONGEST: Duration = Duration::from_secs(10_000_000_000);
         self.env.now() + keep.min(LONGEST)
     }
 
-    /// Returns the state without the records that have expired.
+    /// Locks the state and removes expired records.
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under the lock panics in the middle of a change.
+        // No code that runs under the lock can panic in the middle of a change.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.env.now();
         while let Some(key) = state.all.first().filter(|(expires, _)| *expires <= now) {

@@ -1,10 +1,10 @@
-//! Conversations that clients continue by an id, with a request that has only what is new.
+//! Conversations that clients continue by an id, with requests that contain only new items.
 //!
-//! Without this module a request has the whole conversation. A request with an id in place of the conversation is
-//! refused, with an error after which clients that can do so send the whole conversation.
-//! [`Router::conversations`](crate::Router::conversations) gives a router [`Conversations`]: every turn that was
-//! answered is then recorded in a [`ConversationStore`], and a request that continues one gets what was said before,
-//! so that the agent sees the whole conversation in any case.
+//! Without this module every request must contain the complete conversation. A request with an id instead is refused
+//! with an error after which clients, if they can, send the complete conversation.
+//! [`Router::conversations`](crate::Router::conversations) sets the [`Conversations`] of a router: every answered turn
+//! is then recorded in a [`ConversationStore`], and the earlier turns are added to a request that continues a
+//! conversation, so that the agent always sees the complete conversation.
 //!
 //! ```
 //! use copilot_wire::Router;
@@ -17,19 +17,19 @@
 //!
 //! # Records
 //!
-//! A record has what one turn adds to its conversation: what was new in the request, and the answer. It names up to 32
-//! of the turns before it, so a conversation takes space in proportion to its length, and is read with one call of the
-//! store for 32 turns. Any number of turns may continue the same one.
+//! A record contains what one turn adds to its conversation: the new items of the request, and the answer. It names up
+//! to 32 earlier turns, so a conversation needs space in proportion to its length, and is read with one call of the
+//! store for every 32 turns. Several turns may continue the same turn.
 //!
-//! A record is written before the client can read the end of the answer, so that the next request finds it. A turn
-//! that failed, was cancelled or was not read to its end is not recorded. A turn whose record cannot be written is
-//! answered all the same, is [reported](crate::protocol::Turn) as unstored, and cannot be continued.
+//! A record is written before the client can read the end of the answer, so that the client's next request finds it. A
+//! turn that failed, was cancelled or was not read to its end is not recorded. If the record of a turn cannot be
+//! written, the turn is still answered, is [reported](crate::protocol::Turn) as unstored, and cannot be continued.
 //!
 //! # Protocols
 //!
-//! [`Dialect::resume`](crate::models::Dialect::resume) is the hook of a protocol: it finds the [`Chain`] of turns that
-//! a request continues with [`UserConversations`], completes the request with them, and returns a [`Recording`] of the
-//! new turn, whose [`Recorder`] makes the record from the bytes of the answer.
+//! A protocol implements [`Dialect::resume`](crate::models::Dialect::resume). It reads the [`Chain`] of turns that a
+//! request continues from [`UserConversations`], adds them to the request, and returns a [`Recording`] of the new turn,
+//! whose [`Recorder`] creates the record from the bytes of the answer.
 
 mod connection;
 mod list;
@@ -56,7 +56,7 @@ use crate::json::wire::object;
 use crate::json::{Escape, Json, ValueWriter};
 use crate::protocol::{Env, Refusal, User};
 
-/// The number of earlier turns that a record names, which are read with one call of the store.
+/// The maximum number of earlier turns that a record names. They are read with one call of the store.
 const PARENTS: usize = 32;
 
 /// The time limit of a call of the store.
@@ -66,7 +66,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// The configuration of conversations by id: the store of their turns, their users, and limits.
 ///
-/// Cloning it shares the store.
+/// Clones share the store.
 #[derive(Clone, Debug)]
 pub struct Conversations {
     store: Arc<dyn ConversationStore>,
@@ -79,7 +79,7 @@ struct Limits {
     keep: Duration,
     turns: usize,
     bytes: usize,
-    /// All callers are one user.
+    /// `true` if all callers are one user.
     single: bool,
 }
 
@@ -97,7 +97,7 @@ impl Default for Limits {
 impl Conversations {
     /// Creates the conversations of a server with several users.
     ///
-    /// A conversation belongs to the [`User`] of its requests, whom a guard has added: for everybody else its ids are
+    /// A conversation belongs to the [`User`] that a guard adds to its requests; for all other users its ids are
     /// unknown. A request without a user is answered as if there were no store.
     pub fn per_user(store: impl ConversationStore + 'static) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl Conversations {
         }
     }
 
-    /// Creates the conversations of a server with one user: everybody who can send requests can continue and read all
+    /// Creates the conversations of a server with one user: everyone who can send requests can continue and read all
     /// conversations by their ids.
     pub fn single_user(store: impl ConversationStore + 'static) -> Self {
         let mut conversations = Self::per_user(store);
@@ -115,22 +115,22 @@ impl Conversations {
         conversations
     }
 
-    /// Sets the time for which a turn is kept after it was last read or continued. The default is 24 hours.
+    /// Sets the time for which a turn is kept after it was last written, read or continued. The default is 24 hours.
     #[must_use]
     pub fn keep(mut self, time: Duration) -> Self {
         self.limits.keep = time;
         self
     }
 
-    /// Sets the limits of one conversation, in turns and in bytes, from which on it cannot be continued any more. The
-    /// defaults are 1,000 turns and 16 MiB.
+    /// Sets the limits of one conversation, in turns and in bytes. A conversation that has reached a limit cannot be
+    /// continued. The defaults are 1,000 turns and 16 MiB.
     #[must_use]
     pub fn limit(mut self, turns: usize, bytes: usize) -> Self {
         (self.limits.turns, self.limits.bytes) = (turns, bytes);
         self
     }
 
-    /// Returns the conversations of the user who sent a request, below a path.
+    /// Returns the conversations of the user of a request, below a path.
     pub(crate) fn of(&self, parts: &Parts, path: &str, env: &Env) -> Option<UserConversations> {
         let user = match parts.extensions.get::<User>() {
             _ if self.limits.single => "".into(),
@@ -150,14 +150,14 @@ impl Conversations {
 
 /// The conversations of one user below one path. The ids of other users' turns are unknown.
 ///
-/// A protocol finds it in the extensions of a request that it [reads](crate::Protocol::read), if there is a store.
+/// If the router has a store, this is an extension of every request that a protocol [reads](crate::Protocol::read).
 #[derive(Clone)]
 pub struct UserConversations {
-    /// `None` if turns are kept for the connection only.
+    /// `None` if turns are kept only for the connection.
     store: Option<Arc<dyn ConversationStore>>,
     limits: Limits,
     running: list::RunningLists,
-    /// The turns of the connection that the request came over, if it has any.
+    /// The turns of the request's connection, if turns are kept for it.
     connection: Option<ConnectionTurns>,
     user: Arc<str>,
     path: Arc<str>,
@@ -166,11 +166,11 @@ pub struct UserConversations {
 
 /// One turn in a store: an object with `parents` and `data`.
 struct Record {
-    /// The ids of the turns before this turn, the last one first.
+    /// The ids of up to 32 earlier turns, the last one first.
     parents: Vec<String>,
-    /// The record that the protocol has made.
+    /// The data that the protocol has recorded.
     data: Json,
-    /// The size in bytes.
+    /// The size of the record in bytes.
     size: usize,
 }
 
@@ -189,13 +189,13 @@ impl Record {
         })
     }
 
-    /// Returns the id of the conversation's entry that has the turn, if this record only links to the entry.
+    /// Returns the id of the conversation's entry that contains the turn, if this record is only a link to the entry.
     fn entry(&self) -> Option<String> {
         Some(self.data.get("entry")?.string()?.into_owned())
     }
 }
 
-/// The turns of a conversation up to a certain one.
+/// The turns of a conversation, up to one of them.
 #[derive(Clone, Default)]
 pub struct Chain {
     /// The record of each turn, the first one first.
@@ -204,24 +204,24 @@ pub struct Chain {
     parents: Vec<String>,
 }
 
-/// The reason for which a conversation cannot be continued.
+/// The reason why a conversation cannot be continued.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainError {
-    /// A turn was never stored, is deleted, has expired, or belongs to another user.
+    /// A turn was never stored, was deleted, has expired, or belongs to another user.
     #[error("no such conversation")]
     Unknown,
     /// The conversation has reached its limit.
     #[error("the stored conversation is too long")]
     TooLong,
-    /// The store has failed.
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] RecordError),
 }
 
 impl UserConversations {
-    /// Creates the conversations of a request that came over a connection with turns of its own, beside those that
-    /// are `stored`.
+    /// Creates the conversations of a request that arrived over a connection with its own turns, in addition to the
+    /// `stored` turns.
     pub(crate) fn of_connection(
         stored: Option<Self>,
         connection: ConnectionTurns,
@@ -242,14 +242,14 @@ impl UserConversations {
         }
     }
 
-    /// Returns `true` if turns can be stored. Otherwise they are kept for their connection at most.
+    /// Returns `true` if turns can be stored. Otherwise they are kept only for their connection, if at all.
     #[must_use]
     pub fn is_store(&self) -> bool {
         self.store.is_some()
     }
 
-    /// Returns these conversations for a turn that is not to be stored: it is kept for the connection that the
-    /// request came over. `None` if that keeps no turns.
+    /// Returns the conversations for a turn that must not be stored, which is kept only for the request's connection.
+    /// `None` if no turns are kept for the connection.
     #[must_use]
     pub fn unstored(self) -> Option<Self> {
         let store = None;
@@ -260,8 +260,8 @@ impl UserConversations {
         RecordKey::new(&self.user, &self.path, id)
     }
 
-    /// Returns the time for which a turn is kept from now on when it is read. The entries of a list are kept by the list
-    /// alone: else it could lose its end, and nobody would notice.
+    /// Returns the time for which a turn is kept when it is read by its id. For an entry of a list it is zero: if not
+    /// only the list extended its time, the list could lose its end unnoticed.
     fn keep(&self, id: &str) -> Duration {
         match list::is_entry(id) {
             true => Duration::ZERO,
@@ -269,7 +269,7 @@ impl UserConversations {
         }
     }
 
-    /// Waits for a call of the store, up to the time limit.
+    /// Waits for a call of the store, at most for the time limit.
     async fn ask<T>(
         &self,
         call: impl Future<Output = Result<T, RecordError>>,
@@ -296,7 +296,7 @@ impl UserConversations {
             }
             _ => Vec::new(),
         };
-        // As many as were asked for, whatever a store returns.
+        // One result for each id, even if a store returns more or fewer records.
         let (mut first, mut second) = (of_connection.into_iter(), stored.into_iter());
         let records = ids.iter().map(|_| {
             let (first, second) = (first.next().flatten(), second.next().flatten());
@@ -305,14 +305,14 @@ impl UserConversations {
         Ok(records.collect())
     }
 
-    /// Returns what was recorded of one turn: `null` after [`forget`](Self::forget), and `None` if its id is unknown.
+    /// Returns the record of one turn: `null` after [`forget`](Self::forget), and `None` if the id is unknown.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] if the store has failed.
+    /// [`RecordError`] if the store fails.
     pub async fn turn(&self, id: &str) -> Result<Option<Json>, RecordError> {
         let mut id = id.to_owned();
-        // At most once: a link leads to the entry itself.
+        // Two reads at most: a link always names an entry.
         for _ in 0..2 {
             let keep = self.keep(&id);
             let records = self.records(&[id], keep).await?;
@@ -327,11 +327,11 @@ impl UserConversations {
         Ok(None)
     }
 
-    /// Returns the conversation that ended with a turn.
+    /// Returns the conversation up to and including a turn.
     ///
     /// # Errors
     ///
-    /// [`ChainError`] if it cannot be continued.
+    /// [`ChainError`] if the conversation cannot be continued.
     pub async fn chain(&self, id: &str) -> Result<Chain, ChainError> {
         let limits = self.limits;
         let mut chain = Chain::default();
@@ -368,14 +368,14 @@ impl UserConversations {
         Ok(chain)
     }
 
-    /// Deletes what was recorded of a turn that may still be running: it is not recorded when it ends.
+    /// Deletes the record of a turn. If the turn is still running, it is not recorded when it ends.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] if the store has failed.
+    /// [`RecordError`] if the store fails.
     pub async fn forget(&self, id: &str) -> Result<(), RecordError> {
         let keep = self.limits.keep;
-        // A turn ends once, so that its record comes between the two calls at most once.
+        // A turn ends only once, so its record can be written between the two calls at most once.
         for _ in 0..3 {
             self.delete(id).await?;
             if self.put(id, &[], &Json::default(), keep).await? {
@@ -385,12 +385,12 @@ impl UserConversations {
         Err(RecordError::Unavailable("records come back".into()))
     }
 
-    /// Deletes what was recorded of a turn: neither it nor a turn after it can be continued. Returns `false` if its
+    /// Deletes the record of a turn: the turn and the turns after it can no longer be continued. Returns `false` if the
     /// id is unknown.
     ///
     /// # Errors
     ///
-    /// [`RecordError`] if the store has failed.
+    /// [`RecordError`] if the store fails.
     pub async fn delete(&self, id: &str) -> Result<bool, RecordError> {
         let key = self.key(id);
         match &self.store {
@@ -399,8 +399,7 @@ impl UserConversations {
         }
     }
 
-    /// Stores what was recorded of a turn that comes after `parents`. Returns `false` if there is a record with this
-    /// id.
+    /// Stores the record of a turn that follows `parents`. Returns `false` if a record with this id exists.
     async fn put(
         &self,
         id: &str,
@@ -417,11 +416,11 @@ impl UserConversations {
             });
             record.raw("data", data);
         });
-        // No request could ever continue it.
+        // A turn with such a record could not be continued.
         if record.len() >= self.limits.bytes {
             return Err(RecordError::Full);
         }
-        // A store counts the bytes of a record, not those that it has room for.
+        // Without spare capacity, because a store counts only the bytes of a record.
         let record = record.into_boxed_slice().into();
         let key = self.key(id);
         match (&self.store, &self.connection) {
@@ -431,20 +430,20 @@ impl UserConversations {
         }
     }
 
-    /// Returns `true` if the new part of a request is within the limit of a whole conversation. A larger part is
-    /// not recorded.
+    /// Returns `true` if the new part of a request is smaller than the limit of a complete conversation. A larger part
+    /// is not recorded.
     #[must_use]
     pub fn takes(&self, new: &Json) -> bool {
         new.as_bytes().len() < self.byte_limit()
     }
 
-    /// Returns the number of turns that one conversation may have.
+    /// Returns the maximum number of turns in one conversation.
     #[must_use]
     pub fn turn_limit(&self) -> usize {
         self.limits.turns
     }
 
-    /// Returns the number of bytes that one conversation may have.
+    /// Returns the maximum size of one conversation in bytes.
     #[must_use]
     pub fn byte_limit(&self) -> usize {
         self.limits.bytes
@@ -459,7 +458,7 @@ impl fmt::Debug for UserConversations {
     }
 }
 
-/// Prints the number of turns, without their contents and ids.
+/// Prints the number of turns, but not their contents and ids.
 impl fmt::Debug for Chain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Chain")
@@ -469,7 +468,7 @@ impl fmt::Debug for Chain {
 }
 
 impl From<RecordError> for Refusal {
-    /// Creates the refusal of a request that the store has failed.
+    /// Creates the refusal of a request for which the store failed.
     fn from(_: RecordError) -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
         Self::new(status, "conversations cannot be read now")

@@ -7,33 +7,34 @@ use std::pin::Pin;
 use super::{Chain, ListTurn, UserConversations};
 use crate::json::Json;
 
-/// Makes the record of a turn from the bytes of its answer.
+/// Creates the record of a turn from the bytes of its answer.
 pub trait Recorder: Send + Sync + 'static {
-    /// Takes the next bytes of the answer: whole events of a stream, or the document of an answer without a stream.
+    /// Reads the next bytes of the answer: complete events of a stream, or the document of an answer without a stream.
     ///
-    /// With those that have the end of an answer it returns the id of the turn and what is to be recorded. Never if
-    /// the turn has failed.
+    /// If the bytes contain the end of the answer, returns the id of the turn and the data to record. Returns `None`
+    /// for a turn that failed.
     fn push(&mut self, bytes: &[u8]) -> Option<(String, Json)>;
 }
 
-/// A turn that is recorded once it is answered.
+/// A turn that is recorded when its answer is complete.
 pub struct Recording {
     conversations: UserConversations,
-    /// The ids of the last turns before, the last one first.
+    /// The ids of up to 32 earlier turns, the last one first.
     parents: Vec<String>,
-    /// The number of turns before, and the turn in a conversation with an id of its own.
+    /// The number of earlier turns.
     turns: usize,
+    /// The turn in a conversation with its own id, if it belongs to one.
     list: Option<ListTurn>,
     /// `true` if the turn has a record under its own id.
     has_id: bool,
     recorder: Box<dyn Recorder>,
 }
 
-/// The storing of a record: it returns `true` if that has succeeded.
+/// A future that stores a record and returns `true` if it was stored.
 pub(crate) type Storing = Pin<Box<dyn Future<Output = bool> + Send>>;
 
 impl Recording {
-    /// Creates the recording of a turn that continues `chain`, which is empty for the first turn of a conversation.
+    /// Creates the recording of a turn that continues `chain`. For the first turn of a conversation the chain is empty.
     pub fn new(conversations: UserConversations, chain: &Chain, recorder: impl Recorder) -> Self {
         Self {
             conversations,
@@ -45,9 +46,8 @@ impl Recording {
         }
     }
 
-    /// Adds the turn to a conversation with an id of its own, whose [`list`](UserConversations::list) it continues.
-    /// `has_id` says if it can be continued and read by its
-    /// own id too.
+    /// Adds the turn to a conversation with its own id, whose [`list`](UserConversations::list) the turn continues.
+    /// `has_id` is `true` if the turn can also be continued and read by its own id.
     #[must_use]
     pub fn within(mut self, mut turn: ListTurn, has_id: bool) -> Self {
         turn.entries = self.turns;
@@ -56,8 +56,8 @@ impl Recording {
         self
     }
 
-    /// Takes the next bytes of the answer. With those that have its end it returns the storing of the record, which
-    /// has to be done before they are sent.
+    /// Reads the next bytes of the answer. If they contain the end of the answer, returns the future that stores the
+    /// record, which must complete before these bytes are sent.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<Storing> {
         let (id, data) = self.recorder.push(bytes)?;
         let parents = std::mem::take(&mut self.parents);

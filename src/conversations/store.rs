@@ -1,4 +1,4 @@
-//! Records of turns, in a store that several servers may share.
+//! The interface of a store for records of turns, which several servers may share.
 
 use std::error::Error;
 use std::fmt;
@@ -9,26 +9,27 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
-/// Stores the records of turns, each under a key of its own. It never looks into a record.
+/// A store for the records of turns, each under its own key. The store does not read the content of records.
 ///
 /// A record is written once and never changes. Every method may be called at any time, concurrently, from any server.
 ///
 /// # Cancel safety
 ///
-/// A future that is dropped has had its effect as a whole or not at all. Calls may be repeated.
+/// A call whose future is dropped has had its complete effect or none. Calls may be repeated.
 ///
 /// # Time
 ///
-/// Nobody waits for a call for longer than 5 seconds, nor for all calls before a turn for longer than 20, if there is
-/// a [timer](crate::protocol::Environment::ticks).
+/// If the environment has a [timer](crate::protocol::Environment::ticks), a call is abandoned after 5 seconds, and all
+/// calls before a turn together after 20 seconds.
 #[async_trait]
 pub trait ConversationStore: Send + Sync + fmt::Debug {
-    /// Stores a record for at least `keep` from now on, unless there is one under this key, which stays as it is.
-    /// Returns `true` if it was stored: of those that store different records at the same time, one gets `true`.
+    /// Stores a record for at least `keep` from now on, unless a record with this key exists, which is not changed.
+    /// Returns `true` if the record was stored: of several concurrent calls with the same key, exactly one returns
+    /// `true`.
     ///
     /// # Errors
     ///
-    /// [`RecordError`]. Nothing is stored then.
+    /// [`RecordError`]. Nothing is then stored.
     async fn put(
         &self,
         key: &RecordKey,
@@ -36,9 +37,9 @@ pub trait ConversationStore: Send + Sync + fmt::Debug {
         keep: Duration,
     ) -> Result<bool, RecordError>;
 
-    /// Returns the records of `keys`, in their order, with `None` for those that were never stored, are deleted or
-    /// have expired. Those that are found are kept for at least `keep` from now on, so that a conversation that goes
-    /// on does not lose its beginning.
+    /// Returns the records of `keys`, in the order of the keys, with `None` for records that were never stored, were
+    /// deleted or have expired. The records found are kept for at least `keep` from now on, so that a conversation does
+    /// not lose its beginning while it continues.
     ///
     /// # Errors
     ///
@@ -81,21 +82,21 @@ impl<S: ConversationStore + ?Sized> ConversationStore for Arc<S> {
     }
 }
 
-/// The reason for which a store of conversations did not do what was asked.
+/// The reason why a store of conversations could not do what was requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordError {
-    /// The record is larger than the store takes, or the store has no space left.
+    /// The record is larger than the store accepts, or the store has no space left.
     #[error("conversation store is full")]
     Full,
-    /// The store cannot be reached now. Operators see the text of the source, so it must not have secrets.
+    /// The store cannot be reached now. Operators see the text of the source, so the text must not contain secrets.
     #[error("conversation store unavailable: {0}")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// The key of a record in a store: a digest of its user, and one of its user, its path and its id.
+/// The key of a record in a store: a digest of the user, and a digest of the user, the path and the id.
 ///
-/// So the id of another user's record leads nowhere, and a store can count what each user has.
+/// So an id gives no access to another user's record, and a store can count the records of each user.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RecordKey {
     user: [u8; 16],
@@ -108,14 +109,14 @@ impl RecordKey {
     pub fn new(user: &str, path: &str, id: &str) -> Self {
         let digest = |texts: &[&str]| -> [u8; 32] {
             let mut digest = Sha256::new();
-            // Each with its length, so that no two lists of texts have the same digest.
+            // With lengths, so that different lists of texts have different digests.
             for text in texts {
                 digest.update(text.len().to_be_bytes());
                 digest.update(text);
             }
             digest.finalize().into()
         };
-        // Half of it is enough to count by.
+        // Half of the digest is enough to tell users apart.
         let mut half = [0; 16];
         for (to, from) in half
             .iter_mut()

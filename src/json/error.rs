@@ -4,13 +4,12 @@ use std::fmt::{self, Display, Write as _};
 
 /// The maximum number of characters of a key in a path; longer keys are truncated.
 const KEY_SHOWN: usize = 32;
-/// The maximum length in bytes of a path; the inner end of longer ones is omitted.
+/// The maximum length of a path in bytes; the inner end of a longer path is omitted.
 const PATH_SHOWN: usize = 256;
 
 /// The error for a text that is not the expected JSON.
 ///
-/// It has the position and the expected value, never the actual value: bodies contain keys and
-/// tokens.
+/// The error contains the position and the expected value, never the actual value: bodies contain keys and tokens.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -62,8 +61,8 @@ impl JsonError {
 
     /// Returns the path of the value, such as `messages[3].role`; empty for the root.
     ///
-    /// Long keys are truncated, and characters other than letters, digits, `_` and `-` put the key
-    /// in brackets and quotes.
+    /// Long keys are truncated. A key with characters other than letters, digits, `_` and `-` is written in brackets
+    /// and quotes.
     pub fn path(&self) -> &str {
         &self.0.path
     }
@@ -106,7 +105,7 @@ impl JsonError {
         outer.push_str(&self.0.path);
         if outer.len() > PATH_SHOWN {
             let fits = |&(at, _): &(usize, char)| at <= PATH_SHOWN;
-            // At a character: paths contain keys of the request, in any language.
+            // Between characters: paths contain keys of the request, in any language.
             let cut = outer.char_indices().take_while(fits).last();
             outer.truncate(cut.map_or(0, |(at, _)| at));
             outer.push('…');
@@ -141,8 +140,8 @@ impl std::error::Error for JsonError {}
 
 /// The error for a value that cannot be written as JSON.
 ///
-/// `Display` and `Debug` never repeat the value. The message of the value's own `Serialize` is in
-/// [`message`](Self::message), for callers that know that it has no secret.
+/// `Display` and `Debug` never print the value. [`message`](Self::message) returns the message of the value's own
+/// `Serialize`, for callers that know that the message contains no secret.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct WriteError {
@@ -163,7 +162,7 @@ impl WriteError {
         }
     }
 
-    /// Returns the message of the value's own `Serialize` implementation, if that one failed.
+    /// Returns the message of the value's own `Serialize` implementation, if that implementation failed.
     pub fn message(&self) -> Option<&str> {
         self.message.as_deref()
     }

@@ -36,7 +36,7 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the size of a text with its escapes; separators of lines count as they are.
+/// Returns the length of a text in bytes after escaping; U+2028 and U+2029 are counted unescaped.
 #[allow(dead_code, reason = "not every protocol counts")]
 pub(crate) fn escaped_len(text: &str) -> usize {
     let escape = |byte: u8| match byte {
@@ -44,13 +44,13 @@ pub(crate) fn escaped_len(text: &str) -> usize {
         0..=0x1f => 5,
         _ => 0,
     };
-    // In sums of one byte, of which the compiler adds many at a time.
+    // In one-byte sums: the compiler vectorizes their additions.
     let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
     let sums = text.as_bytes().chunks(32).map(sum);
     text.len() + sums.map(usize::from).sum::<usize>()
 }
 
-/// Copies blocks without special bytes. The first block with one in a long text switches to
+/// Copies blocks without special bytes. In a long text, the first block with a special byte switches to
 /// [`escape_blocks`].
 #[inline(never)]
 fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
@@ -187,8 +187,8 @@ fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
 #[inline(always)]
 pub(super) fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
     let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
-    // Without that bit `"` is a space, and the control characters are others of them: one comparison
-    // for both.
+    // With bit 1 flipped, `"` becomes a space and the control characters remain control characters: one comparison
+    // finds both.
     (byte ^ 2 <= b' ') | (byte == b'\\') | lead
 }
 
@@ -272,7 +272,7 @@ pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {
     // A valid text has no unescaped control character inside a string.
     let changes = |byte: u8| {
         let lead = policy == Escape::JsonAndSeparators && byte == SEPARATOR_LEAD;
-        // Between tokens. WHATWG HTML, section 9.2.5: a line of an event stream ends at either.
+        // Between tokens. WHATWG HTML, section 9.2.5: LF or CR ends a line of an event stream.
         (byte == b'\n') | (byte == b'\r') | lead
     };
     out.reserve(json.len());

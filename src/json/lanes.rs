@@ -2,8 +2,8 @@
 
 /// The number of bytes in a block.
 pub(crate) const BLOCK: usize = 64;
-/// The number of zeros by which an output is extended before blocks are written to it: few enough that they
-/// are still in the nearest cache then.
+/// The number of zeros by which an output is extended before blocks are written to it: few enough to stay in the
+/// first-level cache.
 pub(super) const ZEROS: usize = 16 * BLOCK;
 /// A block of text.
 pub(super) type Block = [u8; BLOCK];
@@ -38,8 +38,8 @@ pub(crate) fn any<const N: usize>(chunk: &[u8; N], test: impl Fn(u8) -> bool) ->
     chunk.iter().fold(false, |found, &byte| found | test(byte))
 }
 
-/// Copies `N` bytes to an offset, also if the caller needs fewer: a copy of constant length is a
-/// few instructions, one of variable length is a call. Copies nothing if there is no space.
+/// Copies `N` bytes to an offset, even if the caller needs fewer: a copy of constant length is a few instructions, but
+/// a copy of variable length is a call. Copies nothing if there is no space.
 #[inline(always)]
 pub(super) fn put<const N: usize>(out: &mut [u8], to: usize, from: &[u8]) {
     let place = out.get_mut(to..).and_then(|out| out.first_chunk_mut::<N>());

@@ -28,7 +28,7 @@ pub struct List<T> {
     odd: Option<Box<Odd>>,
 }
 
-/// Invalid elements, each with the number of valid ones before it.
+/// Invalid elements, each with the number of valid elements before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Odd(Vec<(usize, Json)>);
 

@@ -34,7 +34,7 @@ impl Members {
         self.0.push((key.into(), value));
     }
 
-    /// Sets a member, in its place if there is one with this key, else as the last.
+    /// Sets the first member with this key, or appends a member if none has the key.
     pub fn set(&mut self, key: &str, value: Json) {
         match self.0.iter_mut().find(|(name, _)| name == key) {
             Some((_, old)) => *old = value,

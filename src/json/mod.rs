@@ -64,7 +64,7 @@ mod value;
 mod walk;
 pub(crate) mod wire;
 
-/// Implements the trait of this name.
+/// Implements the trait `Wire`.
 pub use copilot_wire_derive::Wire;
 pub use error::{JsonError, WriteError};
 pub use escape::{Escape, escape};

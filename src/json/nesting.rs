@@ -2,7 +2,7 @@
 
 use super::kind::Container;
 
-/// A stack of containers: 64 levels in a word, deeper ones in a vector of words.
+/// A stack of containers: up to 64 levels in a word, more in a vector of words.
 ///
 /// A malicious body of ten thousand brackets needs 1.2 KiB; an ordinary one needs no allocation.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Nesting {
 
 impl Nesting {
     pub(super) fn push(&mut self, container: Container) {
-        // The word is full with this depth; the levels above start a new one.
+        // At this depth the word is full; deeper levels start a new word.
         if self.depth % 64 == 0 && self.depth > 0 {
             self.full.push(self.word);
         }

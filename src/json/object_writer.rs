@@ -11,9 +11,8 @@ use super::value::{Json, write_raw};
 
 /// A writer of one object, which appends members in the order of the calls to a vector.
 ///
-/// [`finish`](Self::finish) completes the object. If a writer is dropped before, for example
-/// because a value failed, the vector is truncated to its former length. The `opt_` methods skip
-/// `None`.
+/// [`finish`](Self::finish) completes the object. If a writer is dropped without `finish`, for example because a value
+/// failed, the vector is truncated to its former length. The `opt_` methods write no member for `None`.
 ///
 /// ```
 /// use copilot_wire::json::{Escape, ObjectWriter};
@@ -80,8 +79,7 @@ impl<'a> ObjectWriter<'a> {
     /// Writes a key and returns a writer for its value.
     pub fn member(&mut self, key: &str) -> ValueWriter<'_> {
         let out = &mut *self.rollback.out;
-        // A key that is followed by no value is completed with `null` when the value's writer is
-        // dropped.
+        // If no value follows the key, the value's writer writes `null` when it is dropped.
         write_key(key, self.empty, self.policy, out);
         self.empty = false;
         ValueWriter::new(out, self.policy)

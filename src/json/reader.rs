@@ -12,13 +12,12 @@ use super::scan::{skip_colon, skip_space, skip_value};
 use super::string::{skip_string, unescape_if};
 use super::value::Json;
 
-/// A reader of a body in one pass: it returns known members, and all others as slices of the body.
+/// A reader of a body in one pass, which returns known members, and all other members as slices of the body.
 ///
-/// The typed readers ([`string`](Self::string), [`bool`](Self::bool), [`u64`](Self::u64), ...)
-/// return `None` and leave the value unread if it has another kind, `null` included. A value that
-/// is left unread is skipped by [`object`](Self::object) and [`array`](Self::array) and retained by
-/// [`object_keeping`](Self::object_keeping); so one invalid value never makes the complete body
-/// unreadable.
+/// The typed readers ([`string`](Self::string), [`bool`](Self::bool), [`u64`](Self::u64), ...) return `None` and leave
+/// the value unread if it is of another kind, such as `null`. An unread value is skipped by [`object`](Self::object)
+/// and [`array`](Self::array) and retained by [`object_keeping`](Self::object_keeping), so an invalid value never makes
+/// the complete body unreadable.
 ///
 /// To read a value again, clone the reader before it and assign the clone back.
 ///
@@ -56,7 +55,7 @@ use super::value::Json;
 #[derive(Clone)]
 pub struct Reader<'a> {
     body: &'a Bytes,
-    /// The same bytes, after the check that they are UTF-8.
+    /// The body as text, after the check that it is UTF-8.
     text: &'a str,
     at: usize,
 }
@@ -74,7 +73,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Creates a reader over bytes that are known to be this text.
+    /// Creates a reader of a body whose text is known to be `text`.
     pub(super) fn over(body: &'a Bytes, text: &'a str) -> Self {
         Self {
             body,
@@ -124,8 +123,8 @@ impl<'a> Reader<'a> {
         self.entries(|reader, key| each(reader, key), |_, _| {})
     }
 
-    /// Reads an object as [`object`](Self::object) does, and retains every member that `each`
-    /// leaves unread: unknown ones, and known ones with a wrong type.
+    /// Reads an object as [`object`](Self::object) does, and retains every member that `each` leaves unread: unknown
+    /// members, and known members of a wrong type.
     ///
     /// # Errors
     ///
@@ -161,7 +160,7 @@ impl<'a> Reader<'a> {
                 }
                 Ok(())
             });
-            // Read again for errors only: `each` owns the key.
+            // Read again only for errors: `each` owns the key.
             result.map_err(|error| error.at_key(&self.key_at(entry)))?;
         }
         Ok(())
@@ -205,13 +204,13 @@ impl<'a> Reader<'a> {
     pub fn value(&mut self) -> Result<Json, JsonError> {
         let start = self.at;
         self.skip()?;
-        // Validated by `skip`, so it is not parsed again. It shares the memory of the body.
+        // `skip` has validated the value, so it is not parsed again. The slice shares the memory of the body.
         Ok(Json::trusted(self.body.slice(start..self.at)))
     }
 
     /// Reads one value with `read`, or as raw JSON if `read` fails.
     ///
-    /// It is meant for the elements of a list, in which an invalid one must not affect the others.
+    /// Meant for the elements of a list, in which an invalid element must not affect the others.
     ///
     /// # Errors
     ///
@@ -221,8 +220,7 @@ impl<'a> Reader<'a> {
         read: impl FnOnce(&mut Self) -> Result<T, JsonError>,
     ) -> Result<Result<T, Json>, JsonError> {
         let bookmark = self.clone();
-        // An error here may be one of type and not of syntax. `value` finds the latter again, from
-        // the start.
+        // The error may be about the type only. A syntax error is found again by `value`, which reads from the start.
         if let Ok(value) = read(self) {
             return Ok(Ok(value));
         }
@@ -289,13 +287,13 @@ impl<'a> Reader<'a> {
     /// If the number is malformed.
     pub fn f64(&mut self) -> Result<Option<f64>, JsonError> {
         self.scalar(Kind::Number, |text| {
-            // `1e999` is valid JSON, and infinity to the parser of floats, which could not be
-            // written again: it stays unread.
+            // `1e999` is valid JSON, but Rust parses it as infinity, which could not be written as JSON: the number
+            // stays unread.
             text.parse().ok().filter(|value: &f64| value.is_finite())
         })
     }
 
-    /// Reads `null`. Returns `false` without reading if the next value is another one.
+    /// Reads `null`. Returns `false` without reading if the next value is not `null`.
     ///
     /// # Errors
     ///
@@ -314,7 +312,7 @@ impl<'a> Reader<'a> {
         }
         let end = skip_value(self.text.as_bytes(), self.at)?;
         let value = parse(self.text.get(self.at..end).unwrap_or_default());
-        // A value that does not fit stays unread, for the caller to retain it.
+        // A value of another type stays unread, so that the caller can retain it.
         if value.is_some() {
             self.at = end;
         }
@@ -338,7 +336,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Enters a container. Returns `false` without reading if the next value is not one.
+    /// Enters a container. Returns `false` without reading if the next value is not such a container.
     pub(super) fn open(&mut self, end: Container) -> bool {
         let open = match end {
             Container::Array => self.is(Kind::Array),
@@ -350,7 +348,7 @@ impl<'a> Reader<'a> {
         open
     }
 
-    /// Moves to the next item of a container. Returns `false` at its end, and leaves the container.
+    /// Moves to the next item of a container. At the end of the container, leaves it and returns `false`.
     pub(super) fn more(&mut self, end: Container, first: bool) -> Result<bool, JsonError> {
         let text = self.text.as_bytes();
         let (close, expected) = match end {
@@ -365,7 +363,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Ok(false)
             }
-            // An item without a comma before it, which only the first one may be.
+            // Only the first item has no comma before it.
             Some(_) if first => Ok(true),
             Some(b',') => {
                 self.at = skip_space(text, self.at + 1);

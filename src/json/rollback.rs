@@ -1,7 +1,7 @@
 //! Writes that are complete or undone.
 
-/// A guard of a buffer that truncates it to its former length when dropped, also on an error and
-/// while unwinding, unless the appended bytes are kept.
+/// A guard of a buffer: truncates the buffer to its former length when dropped, also on an error and while unwinding,
+/// unless `keep` was called.
 #[derive(Debug)]
 pub(crate) struct Rollback<'a> {
     pub(crate) out: &'a mut Vec<u8>,

@@ -1,6 +1,6 @@
 //! Skipping of values, with a check of the complete grammar in one pass.
 //!
-//! The grammar is that of RFC 8259, as serde_json checks it for a raw value: a `\u` escape needs
+//! The grammar is that of RFC 8259, as serde_json checks raw values: a `\u` escape needs
 //! four hex digits but may be an unpaired surrogate, and a number may have any size.
 
 use super::error::JsonError;
@@ -11,7 +11,7 @@ use super::string::{skip_string, word_at};
 
 /// Skips the value that starts at `at` or after white space there; returns the offset after it.
 ///
-/// It is not recursive, so each level of depth needs one bit.
+/// Not recursive: each level of nesting needs one bit.
 pub(super) fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonError> {
     let mut outer = Nesting::default();
     // The innermost open container.
@@ -19,7 +19,7 @@ pub(super) fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonError> {
     let mut at = skip_space(text, at);
     let mut key = "a key or `}`";
     'item: loop {
-        // An item starts here: in an object a key, and then a value.
+        // An item starts here: a value, with its key before it in an object.
         if inner == Some(Container::Object) {
             if text.get(at) != Some(&b'"') {
                 return Err(JsonError::at(text, at, key));
@@ -98,7 +98,7 @@ fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
         at += 1;
     }
     at = match (text.get(at), text.get(at + 1)) {
-        // RFC 8259, section 6: after a `0` the number ends, so another digit belongs to nothing.
+        // RFC 8259, section 6: a number ends after a leading `0`, so a digit must not follow.
         (Some(b'0'), Some(b'0'..=b'9')) => {
             let expected = "no digit after a leading zero";
             return Err(JsonError::at(text, at + 1, expected));
@@ -136,7 +136,7 @@ fn skip_digits(text: &[u8], start: usize) -> Result<usize, JsonError> {
 #[inline(always)]
 fn not_digits(word: u64) -> u64 {
     const HIGH: u64 = 0x80 * ONES;
-    // 0 to 9 for a digit. Without its high bit no byte carries into the next one.
+    // A digit becomes 0 to 9. Without high bits, no byte carries into the next one.
     let value = word ^ (ONES * u64::from(b'0'));
     (((value & !HIGH) + ONES * (0x80 - 10)) | value) & HIGH
 }

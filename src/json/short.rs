@@ -8,7 +8,7 @@ pub(super) const SHORT: usize = 16;
 
 /// Copies a text of at most 32 bytes if no byte may have to be escaped.
 ///
-/// It copies words and vectors of constant size, because a copy of variable length is a call.
+/// Words and vectors of constant size are copied, because a copy of variable length is a call.
 #[inline(always)]
 pub(super) fn copy_short(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     if bytes.len() >= 8 {
@@ -18,7 +18,7 @@ pub(super) fn copy_short(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(word) = word(bytes) else {
         return false;
     };
-    // The bytes after the text are zero, a control character. They become spaces.
+    // The bytes after the text are zeros, a control character; they become spaces.
     if special::<true>(word | spaces_from(bytes.len())) != 0 {
         return false;
     }
@@ -37,7 +37,7 @@ fn copy_ends<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
                 && !(any(first, is_special::<true>) | any(last, is_special::<true>)) =>
         {
             out.extend_from_slice(first);
-            // They overlap: the second overwrites the end of the first with the same bytes.
+            // The two copies overlap: the second overwrites the end of the first with the same bytes.
             out.truncate(end - N);
             out.extend_from_slice(last);
             true
@@ -46,8 +46,8 @@ fn copy_ends<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Appends a string of at most seven bytes in quotes, and what stands behind it, if no byte of it may
-/// have to be escaped. All is written at once.
+/// Appends a string of at most seven bytes in quotes, and then `after`, in one write. Returns `false` without writing
+/// if a byte of the string may have to be escaped.
 #[inline(always)]
 pub(super) fn quote_short<const N: usize>(text: &str, after: &[u8; N], out: &mut Vec<u8>) -> bool {
     let bytes = text.as_bytes();
@@ -93,7 +93,7 @@ pub(super) fn word(bytes: &[u8]) -> Option<u64> {
 pub(crate) struct Token {
     /// The first eight bytes, padded with spaces.
     first: u64,
-    /// The last eight bytes of a text that is long enough.
+    /// The last eight bytes, if the text has at least eight.
     last: u64,
     pub(crate) len: usize,
 }
@@ -101,7 +101,7 @@ pub(crate) struct Token {
 impl Token {
     pub(crate) const MAX: usize = SHORT;
 
-    /// Returns the token, or `None` if the text may be anything else.
+    /// Returns the token, or `None` if the text is longer or may have to be escaped.
     #[inline(always)]
     pub(crate) fn new(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
@@ -117,8 +117,8 @@ impl Token {
         (special::<true>(first) == 0).then_some(Self { first, last, len })
     }
 
-    /// Returns the escaped form of a short text, or `None` if that may be longer or have a
-    /// separator.
+    /// Returns the escaped form of a short text. `None` if the form may exceed a token, or if the text has U+2028 or
+    /// U+2029.
     pub(crate) fn escaped(text: &str) -> Option<Self> {
         let mut bytes = [b' '; SHORT + 8];
         let mut len = 0;
@@ -140,8 +140,7 @@ impl Token {
         })
     }
 
-    /// Passes the bytes of the token and their positions to `put`; the bytes may extend beyond its
-    /// end.
+    /// Passes the bytes of the token and their positions to `put`; the bytes may extend beyond the end of the token.
     #[inline(always)]
     pub(crate) fn put(self, mut put: impl FnMut(usize, &[u8; 8])) {
         put(0, &self.first.to_le_bytes());
@@ -166,18 +165,18 @@ fn starts_with_separator(text: &str) -> bool {
     text.starts_with(['\u{2028}', '\u{2029}'])
 }
 
-/// Returns spaces in the bytes from `length`, which is less than eight.
+/// Returns a word with spaces from byte `length` on, which is less than eight.
 #[inline(always)]
 pub(super) fn spaces_from(length: usize) -> u64 {
     (ONES * u64::from(b' ')) << (length * 8)
 }
 
-/// Returns the high bit of each byte that is escaped or may be the start of a separator.
+/// Returns the high bit of each byte that is escaped or may be the start of U+2028 or U+2029.
 #[inline(always)]
 pub(super) fn special<const SEPARATORS: bool>(word: u64) -> u64 {
     const LOW: u64 = 0x7F * ONES;
     let low = word & LOW;
-    // The high bit of each sum is set if the low seven bits differ from those of the byte.
+    // The high bit of each sum is set if the low seven bits of its byte differ from those of `byte`.
     let not = |byte: u8| (low ^ (ONES * u64::from(byte & 0x7F))) + LOW;
     let not_control = low + ONES * 0x60;
     let mut plain = (not(b'"') & not(b'\\') & not_control) | word;

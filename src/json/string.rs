@@ -10,8 +10,8 @@ use super::short::{special, word};
 /// shorter.
 const SHORT: usize = 32;
 
-/// Skips a string from after its opening quote; returns the offset after the closing one, and `true`
-/// if the string has an escape.
+/// Skips a string, from after its opening quote. Returns the offset after the closing quote, and `true` if the string
+/// has an escape.
 ///
 /// `char = unescaped / %x5C ( %x22 / %x5C / %x2F / b / f / n / r / t / u 4HEXDIG )`,
 /// `unescaped = %x20-21 / %x23-5B / %x5D-10FFFF`
@@ -19,7 +19,7 @@ const SHORT: usize = 32;
 pub(super) fn skip_string(text: &[u8], start: usize) -> Result<(usize, bool), JsonError> {
     let mut at = start;
     while at < start + SHORT {
-        // The bytes behind the text count as control characters.
+        // Bytes beyond the end of the text count as control characters.
         let hits = special::<false>(word_at(text, at));
         if hits != 0 {
             at += hits.trailing_zeros() as usize / 8;
@@ -33,7 +33,7 @@ pub(super) fn skip_string(text: &[u8], start: usize) -> Result<(usize, bool), Js
     skip_long_string(text, at)
 }
 
-/// Returns the eight bytes from `at`, the first one lowest. The bytes behind the text are zero.
+/// Returns the eight bytes from `at`, the first one lowest. Bytes beyond the end of the text are zero.
 #[inline(always)]
 pub(super) fn word_at(text: &[u8], at: usize) -> u64 {
     let rest = text.get(at..).unwrap_or_default();
@@ -48,8 +48,8 @@ fn last_word(rest: &[u8]) -> u64 {
     word(rest).unwrap_or_default()
 }
 
-/// Skips the rest of a string in blocks, without a branch for each quote or backslash: a string
-/// with JSON has one every few bytes, and half of the branches would be mispredicted.
+/// Skips the rest of a string in blocks, without a branch for each quote or backslash: strings that contain JSON have
+/// many of them, and half of the branches would be mispredicted.
 fn skip_long_string(text: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
     let mut has_escape = false;
     // The carry between blocks: 1 if the last character of the previous block is a backslash that
@@ -62,7 +62,7 @@ fn skip_long_string(text: &[u8], mut at: usize) -> Result<(usize, bool), JsonErr
             at += BLOCK;
             continue;
         }
-        // A control character stands behind the string, or is invalid: the bytes tell which.
+        // The control character is after the string, or invalid: the loop below decides.
         if any(block, |byte| byte < b' ') {
             break;
         }
@@ -70,12 +70,12 @@ fn skip_long_string(text: &[u8], mut at: usize) -> Result<(usize, bool), JsonErr
         let quote = mask(block, |byte| byte == b'"');
         let (escaped, next) = escaped(backslash, carry);
         let end = quote & !escaped;
-        // The bits below the lowest closing quote, or all bits without one: bytes after the quote
-        // are not part of the string.
+        // The bits below the lowest closing quote, or all bits if there is none: bytes after the quote are not part of
+        // the string.
         let inside = (end & end.wrapping_neg()).wrapping_sub(1);
         has_escape |= backslash & inside != 0;
-        // Escaped quotes and backslashes are valid; other escapes are checked one by one. With a
-        // carry the backslash of the first one is the last byte of the previous block.
+        // Escaped quotes and backslashes are valid; other escapes are checked one by one. If `carry` is set, the
+        // backslash of the first escape is the last byte of the previous block.
         let mut other = escaped & inside & !(quote | backslash);
         while other != 0 {
             skip_escape(text, at + other.trailing_zeros() as usize - 1)?;
@@ -101,11 +101,11 @@ fn skip_long_string(text: &[u8], mut at: usize) -> Result<(usize, bool), JsonErr
     }
 }
 
-/// Returns the characters that a backslash escapes, and the carry: 1 if the last one of the block
-/// escapes the first one of the next.
+/// Returns the bits of the escaped characters, and the carry: 1 if the last character of the block escapes the first
+/// character of the next block.
 ///
-/// In a run of backslashes every second one is escaped, from the start of the run. An addition that
-/// carries through the run finds the runs that start at an odd offset.
+/// In a run of backslashes, every second backslash is escaped. An addition that carries through the runs finds the runs
+/// that start at an odd offset.
 fn escaped(backslash: u64, carry: u64) -> (u64, u64) {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let backslash = backslash & !carry;
@@ -115,7 +115,7 @@ fn escaped(backslash: u64, carry: u64) -> (u64, u64) {
     ((EVEN ^ (even_runs << 1)) & follows, u64::from(overflow))
 }
 
-/// Skips the escape with its backslash at `at`.
+/// Skips an escape whose backslash is at `at`.
 #[inline(always)]
 fn skip_escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
     match text.get(at + 1) {
@@ -136,15 +136,15 @@ fn skip_hex(text: &[u8], start: usize) -> Result<usize, JsonError> {
     Ok(start + 4)
 }
 
-/// Returns the text of the JSON string between two offsets, without its quotes. `None` if that is not
-/// the inside of one string. A quote must stand at `end`.
+/// Returns the unescaped content of the JSON string at `data[start..end]`. `None` if that is not the complete content
+/// of a string. `data[end]` must be a quote.
 pub(crate) fn string_between(data: &str, start: usize, end: usize) -> Option<Cow<'_, str>> {
     let (after, has_escape) = skip_string(data.as_bytes(), start).ok()?;
     let inside = data.get(start..end).filter(|_| after == end + 1)?;
     Some(unescape_if(has_escape, inside))
 }
 
-/// Returns the text of a valid string from the bytes between its quotes.
+/// Returns the text of a valid string from the bytes between its quotes, which may have escapes if `has_escape`.
 pub(super) fn unescape_if(has_escape: bool, inside: &str) -> Cow<'_, str> {
     match has_escape {
         true => unescape(inside),
@@ -167,20 +167,18 @@ pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
         at = escape + length;
     }
     out.extend_from_slice(bytes.get(at..).unwrap_or_default());
-    // The default is never used: complete characters were copied from text or inserted between
-    // characters.
+    // The default is never used: complete characters were copied or written.
     Cow::Owned(String::from_utf8(out).unwrap_or_default())
 }
 
-/// Unescapes the complete blocks that have another block after them; returns the offset of the
-/// rest.
+/// Unescapes all blocks that have another block after them; returns the output and the offset of the bytes that remain.
 ///
-/// Unescaping never makes a text longer, so the output is a vector of zeros with the space of the next few
-/// blocks. A run between two escapes is copied as complete blocks; the excess is overwritten by the next copy.
+/// Unescaping never makes a text longer. The output is extended with zeros for several blocks at a time. A run between
+/// two escapes is copied as complete blocks; the excess is overwritten by the next copy.
 fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
     let mut out = Vec::with_capacity(text.len() + BLOCK);
-    // Invariant: `out[..to]` is the unescaped form of `text[..from]`. `from` can be ahead of the
-    // block at `at`, after an escape that extends beyond it.
+    // Invariant: `out[..to]` is the unescaped form of `text[..from]`. `from` can be ahead of the block at `at`, because
+    // an escape can extend beyond its block.
     let (mut at, mut from, mut to) = (0, 0, 0);
     while let Some(source) = text
         .get(at..)
@@ -237,13 +235,13 @@ fn unescape_one(text: &[u8], at: usize) -> ([u8; 4], usize, usize) {
     ([byte, 0, 0, 0], 1, 2)
 }
 
-/// Returns the character of a `\u` escape and its length; two of them if they are a surrogate pair.
+/// Returns the character of a `\u` escape and the length of the escape: 12 bytes for a surrogate pair, else 6.
 #[inline(never)]
 fn unescape_unicode(text: &[u8], at: usize) -> (char, usize) {
     let first = code_unit(text, at).unwrap_or(0xFFFD);
     let second = code_unit(text, at + 6);
     if let (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) = (first, second) {
-        // RFC 8259, section 7: characters outside the Basic Multilingual Plane are two escapes.
+        // RFC 8259, section 7: a character outside the Basic Multilingual Plane is written as two escapes.
         let pair = 0x10000 + ((first - 0xD800) << 10 | (second - 0xDC00));
         return (
             char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER),
@@ -267,14 +265,14 @@ fn code_unit(text: &[u8], at: usize) -> Option<u32> {
     })
 }
 
-/// Returns a copy of a valid JSON text in which every unpaired surrogate escape is `\ufffd`; `None`
-/// if there is none.
+/// Returns a copy of a valid JSON text with `\ufffd` for every escape of an unpaired surrogate; `None` if it has no
+/// such escape.
 pub(super) fn replace_lone_surrogates(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::new();
     let mut copied = 0;
     let mut at = 0;
-    // A backslash is always inside a string and always starts an escape.
+    // In valid JSON a backslash is always inside a string and starts an escape.
     while let Some(escape) = find_backslash(bytes, at) {
         let (utf8, _, length) = unescape_one(bytes, escape);
         at = escape + length;

@@ -3,11 +3,11 @@
 use super::lanes::put;
 use super::short::Token;
 
-/// The size in bytes of an event with a token: a cache line.
+/// The maximum size in bytes of an event with its token: a cache line.
 const SIZE: usize = 64;
 
-/// The bytes around a text, arranged so that writing an event is one copy of constant size, into
-/// which the token is written.
+/// The bytes before and after a text. An event is written as one copy of constant size, into which the token is then
+/// written.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     bytes: [u8; SIZE],
@@ -16,8 +16,8 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Creates a template; `None` if head, tail and a token may exceed a cache line, or if the tail
-    /// has fewer than four bytes.
+    /// Creates a template; `None` if head, tail and a token may exceed a cache line, or if the tail is not four bytes
+    /// long.
     pub(crate) const fn new(head: &[u8], tail: &[u8]) -> Option<Self> {
         let ([a, b, c, d], true) = (tail, head.len() + Token::MAX + tail.len() <= SIZE) else {
             return None;
@@ -46,7 +46,7 @@ impl Template {
             token.put(|at, bytes| put::<8>(event, self.head + at, bytes));
             put::<4>(event, self.head + token.len, &self.tail);
         }
-        // The copy had the size of a cache line; the bytes behind the event are dropped again.
+        // The copy has the size of a cache line; the bytes after the end of the event are removed.
         out.truncate(end);
     }
 }

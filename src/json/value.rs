@@ -17,10 +17,10 @@ use super::string::{replace_lone_surrogates, unescape};
 /// A JSON value as raw text: a slice of the original bytes, validated but not decoded.
 ///
 /// Cloning increments a reference count. Values are equal if their texts are, so `1.0` is not `1`.
-/// Numbers have all their digits and objects their order. `Debug` prints only the kind and the
+/// Numbers retain all their digits, and objects the order of their members. `Debug` prints only the kind and the
 /// length, because bodies contain keys and tokens; [`text`](Self::text) returns the text.
 ///
-/// It serializes as its value, and deserializes from any value, with serde_json and with
+/// A `Json` serializes as its value, and deserializes from any value, with serde_json and with
 /// [`write`](super::write()).
 ///
 /// ```
@@ -54,8 +54,8 @@ impl Json {
         Self(bytes)
     }
 
-    /// Returns the value with `\ufffd` in place of every escape of an unpaired surrogate, which stands for no
-    /// character: some readers refuse it, and others cannot write it again.
+    /// Returns the value with every escape of an unpaired surrogate replaced by `\ufffd`. An unpaired surrogate is not
+    /// a character: some readers refuse it, and others cannot write it again.
     pub(crate) fn with_whole_characters(self) -> Self {
         match replace_lone_surrogates(self.text()) {
             Some(text) => Self(text.into()),
@@ -63,7 +63,7 @@ impl Json {
         }
     }
 
-    /// Returns the text. This checks again that it is UTF-8, at about 50 bytes per nanosecond.
+    /// Returns the text. Each call checks again that the text is UTF-8, at about 50 bytes per nanosecond.
     pub fn text(&self) -> &str {
         // The default is never used: every constructor has checked that the bytes are UTF-8.
         simdutf8::basic::from_utf8(&self.0).unwrap_or_default()
@@ -108,7 +108,7 @@ impl Json {
         self.number()?.parse().ok()
     }
 
-    /// Returns the nearest float to a number; `None` if that is infinite.
+    /// Returns the nearest float to a number; `None` if that float is infinite.
     pub fn as_f64(&self) -> Option<f64> {
         self.number()?
             .parse()
@@ -116,7 +116,7 @@ impl Json {
             .filter(|value: &f64| value.is_finite())
     }
 
-    /// Returns `true` for `null`.
+    /// Returns `true` if the value is `null`.
     pub fn is_null(&self) -> bool {
         self.kind() == Kind::Null
     }
@@ -149,11 +149,11 @@ impl fmt::Debug for Json {
 }
 
 impl Serialize for Json {
-    /// Serializes in the form of serde_json's raw value, which is written unchanged.
+    /// Serializes as a raw value of serde_json, whose text is written unchanged.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
-        // A serializer that knows raw values returns an error for any other field, without writing.
-        // Others accept it and would write a struct with this name.
+        // A serializer that supports raw values rejects a field with another name, without writing. Others accept the
+        // field, and would write a struct with this name.
         if raw.serialize_field("", &()).is_ok() {
             return Err(serde::ser::Error::custom(
                 "raw JSON needs a JSON serializer",

@@ -28,8 +28,8 @@ impl Json {
         Ok(json)
     }
 
-    /// Parses the text of a JSON object. Empty text is an object without members: some models end a
-    /// call without arguments with it.
+    /// Parses the text of a JSON object. Empty text is read as an object without members: some models send it for a
+    /// call without arguments.
     pub(crate) fn parse_object(text: &str) -> Result<Self, JsonError> {
         let text = match text.trim() {
             "" => "{}",
@@ -60,14 +60,13 @@ impl Json {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
-        // Only after a failure: lone surrogates are rare, and looking for them reads the whole
-        // text.
+        // Only after a failure: unpaired surrogates are rare, and the search for them reads the complete text.
         if let Some(replaced) = replace_lone_surrogates(text) {
             if let Ok(value) = serde_json::from_str(&replaced) {
                 return Ok(value);
             }
         }
-        // The message of serde_json repeats the value, so only the position is used.
+        // The message of serde_json contains the value, so only the position is used.
         let line_start = match error.line() {
             0 | 1 => 0,
             line => text
@@ -83,21 +82,21 @@ impl Json {
         ))
     }
 
-    /// Returns an iterator over the members of an object in order, duplicates included; empty if it
-    /// is not an object.
+    /// Returns an iterator over the members of an object in order, duplicates included; empty if the value is not an
+    /// object.
     pub fn members(&self) -> impl FusedIterator<Item = (Cow<'_, str>, Self)> {
         self.items(Container::Object, |reader| {
             Ok((reader.key()?, reader.value()?))
         })
     }
 
-    /// Returns an iterator over the elements of an array in order; empty if it is not an array.
+    /// Returns an iterator over the elements of an array in order; empty if the value is not an array.
     pub fn elements(&self) -> impl FusedIterator<Item = Self> {
         self.items(Container::Array, Reader::value)
     }
 
-    /// Returns an iterator over the items of a container, as `read` returns them. The text is valid, so an error only
-    /// ends the iteration.
+    /// Returns an iterator over the results of `read` for the items of a container. An error, which a valid text cannot
+    /// cause, only ends the iteration.
     fn items<'a, T>(
         &'a self,
         container: Container,
@@ -116,8 +115,7 @@ impl Json {
 
     /// Returns the member with this key; the last one if there are several, as in JavaScript.
     ///
-    /// It scans the complete object: to read many members use [`members`](Self::members) or a
-    /// [`Reader`].
+    /// Each call scans the complete object: to read many members use [`members`](Self::members) or a [`Reader`].
     pub fn get(&self, key: &str) -> Option<Self> {
         self.members()
             .filter(|(name, _)| name == key)

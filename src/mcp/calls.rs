@@ -1,7 +1,7 @@
 //! Calls that a notification may cancel.
 //!
-//! Every client numbers its calls from 0 or 1, so a number alone proves nothing: the session, whose id nobody else knows,
-//! and the user must be the same. Only this process knows its calls, and of those the last ones.
+//! Every client numbers its calls from 0 or 1, so a number does not identify a call: the session, whose id is secret,
+//! and the user must be the same too. Each process stores only its own calls, and only the newest of them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::agent::Canceller;
 use crate::json::Json;
 
-/// The number of calls that are known.
+/// The maximum number of stored calls.
 const MOST: usize = 1024;
 
-/// The last calls of a router. Clones share them.
+/// The newest calls of a router. Clones share the list.
 #[derive(Clone, Default)]
 pub(super) struct Calls(Arc<Mutex<VecDeque<Running>>>);
 
@@ -31,7 +31,7 @@ pub(super) struct Running {
 
 impl Calls {
     pub(super) fn add(&self, running: Running) {
-        // Nothing that is done under the lock panics in the middle of a change.
+        // No code that runs under the lock can panic in the middle of a change.
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST {
             all.pop_front();

@@ -1,10 +1,10 @@
-//! The call as a conversation.
+//! A call as a conversation.
 
 use super::CallRequest;
 use crate::protocol::{Conversation, HistoryItem, Message, Role};
 
 impl Conversation for CallRequest {
-    /// Returns the turns of the conversation that the call continues, and its question.
+    /// Returns the turns of the conversation that the call continues, and then its question.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let message = |role, text| HistoryItem::Message(Message::new(role, text));
         let turns = self.found.turns.iter();
@@ -19,7 +19,7 @@ impl Conversation for CallRequest {
         before.chain([now])
     }
 
-    /// Returns the answer that was given in a dialog of the client.
+    /// Returns the answer that the user gave in a dialog of the client.
     fn proven_answer(&self) -> Option<(&str, bool)> {
         self.response()
     }

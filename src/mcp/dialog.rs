@@ -1,8 +1,8 @@
-//! Questions that clients of versions with sessions answer while the stream of the call is open.
+//! Questions that clients answer while the stream of the call is open, in versions with sessions.
 //!
-//! The question is a request of the server on that stream, and the answer a message of its own, which names the id of
-//! the question. The id comes from the system's randomness, and the caller must be the same. An answer that reaches
-//! another process, or comes when the call is over, is lost.
+//! The server sends the question on that stream as a request. The client sends the answer in a separate message, which
+//! repeats the id of the question. The id comes from the system's randomness, and the caller must be the same. An
+//! answer that reaches another process, or arrives after the end of the call, is lost.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -12,15 +12,15 @@ use std::task::{Poll, Waker};
 
 use super::endpoint::random;
 
-/// The number of questions that may be open at a time, and of those of one user.
+/// The maximum number of open questions, and of open questions of one user.
 const MOST: usize = 4096;
 const MOST_PER_USER: usize = 256;
 
-/// The open questions of a router. Clones share them.
+/// The open questions of a router. Clones share the map.
 #[derive(Clone, Default)]
 pub(super) struct Dialogs(Arc<Mutex<HashMap<String, Asked>>>);
 
-/// An open question: its user, and the dialog.
+/// An open question: the user, and the dialog.
 type Asked = (Option<Arc<str>>, Weak<Dialog>);
 
 /// The dialog of one call.
@@ -34,13 +34,13 @@ pub(super) struct Dialog {
 struct State {
     /// The id of the open question, and its text with the proof.
     open: Option<(String, String)>,
-    /// The text of the question that was answered, and `true` for a yes.
+    /// The text of the question that was answered, and `true` if the user accepted.
     answer: Option<(String, bool)>,
     waiting: Option<Waker>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing that is done under the locks panics in the middle of a change.
+    // No code that runs under the locks can panic in the middle of a change.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -54,7 +54,7 @@ impl Dialogs {
         })
     }
 
-    /// Answers the question with this id, if the same caller was asked.
+    /// Answers the question with this id, if it was asked to the same user.
     pub(super) fn answer(&self, id: &str, user: Option<&str>, accepted: bool) {
         let dialog = lock(&self.0)
             .get(id)
@@ -66,7 +66,7 @@ impl Dialogs {
 }
 
 impl Dialog {
-    /// Opens a question. Returns its id; `None` if there are too many, or no randomness.
+    /// Opens a question and returns its id; `None` if too many are open, or without random bytes of the system.
     pub(super) fn ask(self: &Arc<Self>, text: String) -> Option<String> {
         let id = format!("cw-{}", random()?);
         let mut all = lock(&self.all.0);
@@ -94,13 +94,13 @@ impl Dialog {
         let waiting = state.waiting.take();
         drop(state);
         lock(&self.all.0).remove(id);
-        // Foreign code: called without the locks.
+        // Foreign code, so it is called without the locks.
         if let Some(waiting) = waiting {
             waiting.wake();
         }
     }
 
-    /// Waits for the answer to the open question. `None` at once if none is open.
+    /// Waits for the answer to the open question. `None` at once if no question is open.
     pub(super) async fn answered(&self) -> Option<(String, bool)> {
         poll_fn(|cx| {
             let mut state = lock(&self.state);

@@ -1,4 +1,4 @@
-//! The answers to all requests but calls.
+//! The answers to all requests except calls.
 
 use super::message::Era;
 use super::mount::{Protection, Server, Tool};
@@ -6,10 +6,10 @@ use super::request::{CONVERSATION, QUESTION, STATELESS, VERSIONS};
 use crate::json::wire::object;
 use crate::json::{Escape, Json, ObjectWriter, ValueWriter, WriteError};
 
-/// The time in milliseconds for which a client may keep what the server says of itself: an hour.
+/// The time in milliseconds for which a client may cache the description of the server: an hour.
 const SERVER_TTL: u64 = 3_600_000;
 
-/// The time in milliseconds for which it may keep the list of tools: five minutes.
+/// The time in milliseconds for which a client may cache the list of tools: five minutes.
 const TOOLS_TTL: u64 = 300_000;
 
 /// Writes an answer.
@@ -21,7 +21,7 @@ pub(super) fn answer(
     let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
     object(to, |message| {
         message.str("jsonrpc", "2.0").raw("id", id);
-        // The closures write texts and raw values, which always succeeds.
+        // The closures write texts and raw values, which cannot fail.
         let _ = message.object("result", result);
     });
     out
@@ -39,7 +39,7 @@ fn texts(
     Ok(())
 }
 
-/// Writes that there are tools.
+/// Writes the capability `tools`.
 fn capabilities(result: &mut ObjectWriter<'_>) -> Result<(), WriteError> {
     result.object("capabilities", |capabilities| {
         capabilities.object("tools", |_| Ok(()))?;
@@ -77,7 +77,7 @@ pub(super) fn discover(id: &Json, server: &Server) -> Vec<u8> {
 
 /// Writes the answer to `initialize`.
 pub(super) fn initialize(id: &Json, server: &Server, requested: &str) -> Vec<u8> {
-    // Not the one without sessions, in which there is no such request.
+    // Without the version without sessions, which has no request `initialize`.
     let known = VERSIONS.into_iter().filter(|it| *it != STATELESS);
     let version = known.clone().find(|it| *it == requested);
     let version = version.or_else(|| known.clone().next());
@@ -93,7 +93,7 @@ pub(super) fn initialize(id: &Json, server: &Server, requested: &str) -> Vec<u8>
     })
 }
 
-/// Writes the list of tools. With `continues` they take the handle of a conversation.
+/// Writes the list of tools. With `continues`, each tool has the argument `conversation` for a handle.
 pub(super) fn tools<'a>(
     id: &Json,
     era: Era,
@@ -102,7 +102,7 @@ pub(super) fn tools<'a>(
 ) -> Vec<u8> {
     answer(id, |result| {
         if era == Era::Stateless {
-            // Whether there are conversations may depend on the user.
+            // The list depends on whether the user has conversations.
             result
                 .str("resultType", "complete")
                 .u64("ttlMs", TOOLS_TTL)
@@ -170,7 +170,7 @@ pub(super) fn metadata(protection: &Protection) -> Vec<u8> {
     let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
     object(to, |document| {
         document.str("resource", &protection.resource);
-        // Texts always write.
+        // Writing texts cannot fail.
         let _ = texts(document, "authorization_servers", &protection.servers);
         if !protection.scopes.is_empty() {
             let _ = texts(document, "scopes_supported", &protection.scopes);

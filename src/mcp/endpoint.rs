@@ -23,18 +23,18 @@ use crate::json::{Json, Wire as _};
 use crate::protocol::{Protocol as _, Refusal, User};
 use crate::router::{Call, Endpoint, json};
 
-/// The time limit of all calls of a store of conversations before a turn.
+/// The time limit for reading a conversation from the store before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
 
-/// The end of the id of a session whose client asks its user questions.
+/// The suffix of session ids of clients that can ask their users.
 const FORMS: &str = "-forms";
 
-/// `POST /mcp`: every message of a client.
+/// `POST /mcp`: receives every message of a client.
 pub(super) struct Messages {
     pub(super) server: Server,
 }
 
-/// Returns the refusal of a page of another origin.
+/// Returns the refusal for a page of another origin.
 pub(super) fn foreign() -> Refusal {
     Refusal::new(StatusCode::FORBIDDEN, "this origin is not allowed")
 }
@@ -46,7 +46,7 @@ fn accepted() -> Response<Body> {
 }
 
 impl CallRequest {
-    /// Takes note of what the headers say.
+    /// Stores which kinds of responses the client reads, by its headers.
     pub(super) fn look(&mut self, headers: &HeaderMap) {
         let mut accept = headers.get_all(ACCEPT).iter();
         let streams = |value: &HeaderValue| {
@@ -62,14 +62,14 @@ impl CallRequest {
     }
 }
 
-/// Returns 32 random digits, which nobody can guess.
+/// Returns 32 random hexadecimal digits, which cannot be guessed.
 pub(super) fn random() -> Option<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).ok()?;
     Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Returns `true` for digits as [`random`] returns them.
+/// Returns `true` for digits in the form of [`random`].
 pub(super) fn is_random(digits: &str) -> bool {
     digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
@@ -135,7 +135,7 @@ impl Messages {
         })
     }
 
-    /// Runs an agent.
+    /// Runs the agent of a tool.
     async fn run(
         &self,
         mut call: Call,
@@ -154,7 +154,7 @@ impl Messages {
         request.look(&call.parts.headers);
         request.found.reply = random();
         let (id, era) = (request.id.clone(), request.found.era);
-        // A model reads this, and calls again.
+        // The caller's model reads this text.
         let failed = |text: &str| Ok(failed(&id, era, text));
         if request
             .question()
@@ -196,7 +196,7 @@ impl Messages {
         let agent = Arc::clone(&mounted.agent);
         if let Err(refusal) = call.begin_turn() {
             let mut response = failed(&refusal.to_string())?;
-            // For the report.
+            // For the router's report of the request.
             response.extensions_mut().insert(refusal);
             return Ok(response);
         }
@@ -221,7 +221,7 @@ impl Messages {
     }
 }
 
-/// Returns the session of a request, if it is one of this server.
+/// Returns the session id of a request, if this server could have created it.
 fn session(headers: &HeaderMap) -> Option<&str> {
     let session = message::header(headers, SESSION)?;
     let digits = session.strip_suffix(FORMS).unwrap_or(session);
@@ -244,14 +244,14 @@ async fn cancel(call: &Call, message: &Message) {
         None => {
             #[cfg(feature = "resumable")]
             if let Some(replies) = call.replies(call.route()) {
-                // A store that is away: the reply ends by itself.
+                // Without the store, the reply ends by itself.
                 let _ = replies.cancel(&replies.reply(&running.reply)).await;
             }
         }
     }
 }
 
-/// The text for a handle that leads nowhere.
+/// The text for a handle of an unknown conversation.
 const UNKNOWN: &str = "There is no such conversation. Ask without `conversation`.";
 
 fn user(call: &Call) -> Option<Arc<str>> {
@@ -259,7 +259,7 @@ fn user(call: &Call) -> Option<Arc<str>> {
     user.map(|user| Arc::clone(&user.id))
 }
 
-/// Takes the answer to a question.
+/// Passes an answer to its dialog.
 fn reply(call: &Call, id: &Json, answer: &Json) {
     let action = answer.get("result").and_then(|result| result.get("action"));
     let action = action.as_ref().and_then(Json::string);
@@ -272,7 +272,7 @@ fn reply(call: &Call, id: &Json, answer: &Json) {
     }
 }
 
-/// Returns the result of a call that no agent has run.
+/// Returns the failed result of a call that no agent has run.
 fn failed(id: &Json, era: Era, text: &str) -> Response<Body> {
     let mut result = CallResult::failed(text);
     if era == Era::Stateless {
@@ -288,7 +288,7 @@ fn failed(id: &Json, era: Era, text: &str) -> Response<Body> {
     json(StatusCode::OK, answer)
 }
 
-/// Returns the result alone, for a client that reads no streams.
+/// Returns only the result, for a client that does not read streams.
 async fn whole(response: Response<Body>) -> Response<Body> {
     if !response.status().is_success() {
         return response;
@@ -296,7 +296,7 @@ async fn whole(response: Response<Body>) -> Response<Body> {
     let mut body = response.into_body();
     let mut stream = Vec::new();
     while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
-        // There is no progress, so this is the result, and comments.
+        // Without progress, the frames are the result and comments.
         stream.extend_from_slice(&frame);
     }
     let lines = stream.split(|byte| *byte == b'\n');
@@ -334,7 +334,7 @@ impl Endpoint for Messages {
         response.map(Body::full)
     }
 
-    /// Returns `true`: only calls are turns. One that cannot begin is answered with a result.
+    /// Returns `true`: only calls are turns. If a turn cannot begin, its call is answered with a result.
     fn begins_turns_itself(&self) -> bool {
         true
     }

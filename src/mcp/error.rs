@@ -29,7 +29,7 @@ pub struct ErrorObject {
     pub unknown: Members,
 }
 
-/// A message that cannot be answered: the status of the response, and the error.
+/// An error in answer to a message: the status of the response, and the error object.
 #[derive(Debug)]
 pub(super) struct RpcError {
     pub(super) status: StatusCode,
@@ -40,7 +40,7 @@ pub(super) struct RpcError {
 
 /// The text is not JSON.
 const PARSE: i32 = -32700;
-/// The message is no request.
+/// The message is not a request.
 const INVALID: i32 = -32600;
 const NO_METHOD: i32 = -32601;
 const PARAMS: i32 = -32602;
@@ -61,7 +61,7 @@ impl RpcError {
         }
     }
 
-    /// The status of an error in a message: versions with sessions have it in a response without a fault.
+    /// Returns the status for an error in a message: always 200 in versions with sessions.
     fn status(era: Era, status: StatusCode) -> StatusCode {
         match era {
             Era::Stateless => status,
@@ -69,44 +69,44 @@ impl RpcError {
         }
     }
 
-    /// Creates the error of a message that is no request.
+    /// Creates the error for a message that is not a request.
     pub(super) fn invalid(message: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, INVALID, message)
     }
 
-    /// Creates the error of a message that is not JSON.
+    /// Creates the error for a message that is not JSON.
     pub(super) fn malformed(error: &JsonError) -> Self {
         let refusal = Refusal::from(error.clone());
         Self::new(StatusCode::BAD_REQUEST, PARSE, refusal.to_string())
     }
 
-    /// Creates the error of parameters that are not valid.
+    /// Creates the error for invalid parameters.
     pub(super) fn params(era: Era, message: impl Into<String>) -> Self {
         Self::new(Self::status(era, StatusCode::BAD_REQUEST), PARAMS, message)
     }
 
-    /// Creates the error of a method that is not served.
+    /// Creates the error for a method that is not served.
     pub(super) fn no_method(era: Era) -> Self {
         let status = Self::status(era, StatusCode::NOT_FOUND);
         Self::new(status, NO_METHOD, "unknown method")
     }
 
-    /// Creates the error of a tool that is not there: a response without a fault in all versions.
+    /// Creates the error for an unknown tool: its status is 200 in all versions.
     pub(super) fn no_tool() -> Self {
         Self::new(StatusCode::OK, PARAMS, "unknown tool")
     }
 
-    /// Creates the error of a header that is missing or differs from the body.
+    /// Creates the error for a header that is missing or differs from the body.
     pub(super) fn header(name: &str) -> Self {
         let message = format!("the header {name} must be there and say what the body says");
         Self::new(StatusCode::BAD_REQUEST, HEADER, message)
     }
 
-    /// Creates the error of a version that is not served.
+    /// Creates the error for a version that is not served.
     pub(super) fn version(requested: &str) -> Self {
         let requested: String = requested.chars().take(64).collect();
         let data = Json::object(|data| {
-            // Texts always write.
+            // Writing texts cannot fail.
             let _ = data.array("supported", VERSIONS, |version, to| {
                 to.str(version);
                 Ok(())
@@ -123,7 +123,7 @@ impl RpcError {
         }
     }
 
-    /// Creates the error that a refusal is.
+    /// Converts a refusal to an error.
     pub(super) fn of(refusal: &Refusal) -> Self {
         let code = match refusal.status() {
             _ if refusal.kind() == "malformed_json" => PARSE,
@@ -133,7 +133,7 @@ impl RpcError {
         Self::new(refusal.status(), code, refusal.to_string())
     }
 
-    /// Returns the error as a refusal. Outside of a message it has a status of its own.
+    /// Returns the error as a refusal. Its status is never 200.
     pub(super) fn to_refusal(&self) -> Refusal {
         let status = match self.status {
             StatusCode::OK => StatusCode::BAD_REQUEST,
@@ -142,7 +142,7 @@ impl RpcError {
         Refusal::new(status, self.message.clone())
     }
 
-    /// Returns the response to the message with this id, if it has one.
+    /// Returns the response to the message with this id; `None` for a message without an id.
     pub(super) fn to_response(&self, id: Option<&Json>) -> Response<Bytes> {
         let mut response = Response::new(self.to_body(id));
         *response.status_mut() = self.status;
@@ -158,9 +158,9 @@ impl RpcError {
         let mut out = Vec::new();
         let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
         object(to, |message| {
-            // No `null` in place of an id: some clients reject it.
+            // An absent id is not `null`, which some clients reject.
             message.str("jsonrpc", "2.0").opt_raw("id", id);
-            // Texts and numbers always write.
+            // Writing texts and numbers cannot fail.
             let _ = message.object("error", |error| {
                 error.value("code", &self.code)?;
                 error

@@ -12,13 +12,13 @@ use crate::protocol::{EventError, FrameEvent};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// `notifications/progress`: the call goes on.
+    /// `notifications/progress`: the call is still running.
     Progress(Progress),
     /// `elicitation/create`: a question to the user, in versions with sessions.
     Question(Elicitation),
     /// The result of the call. It is the last event.
     Result(Answer),
-    /// The call failed before the tool. It is the last event.
+    /// The call failed before the tool ran. It is the last event.
     Error(Failed),
     /// Any other message: a JSON object.
     Other(Json),
@@ -31,7 +31,7 @@ pub enum Event {
 pub struct Progress {
     /// The token of the call.
     pub progress_token: Json,
-    /// A number that rises.
+    /// A number that increases with each message.
     #[wire(always)]
     pub progress: Json,
     /// A message for the user.
@@ -120,8 +120,8 @@ pub enum Content {
     Image(ImageContent),
     /// A link to a resource.
     ResourceLink(ResourceLink),
-    /// A part of any other type. It is read, and never written: most clients lose an answer with a type that they do
-    /// not know.
+    /// A part of any other type. It is read but never written: most clients lose the complete answer if it has a type
+    /// that they do not know.
     #[wire(other)]
     Other(Json),
 }
@@ -138,7 +138,7 @@ pub struct TextContent {
     pub unknown: Members,
 }
 
-/// An image of an answer. Copilot's command line shows it to the user alone.
+/// An image of an answer. Copilot's command line shows it only to the user.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(
@@ -157,7 +157,7 @@ pub struct ImageContent {
     pub unknown: Members,
 }
 
-/// A link to a resource. Copilot's command line drops it.
+/// A link to a resource. Copilot's command line discards it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(fixed(type = "resource_link"), new = "Creates a link.")]
@@ -185,7 +185,7 @@ impl CallResult {
         }
     }
 
-    /// Returns the texts of the answer, with line breaks in between.
+    /// Returns the texts of the answer, separated by line breaks.
     #[must_use]
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|part| match part {
@@ -195,7 +195,7 @@ impl CallResult {
         texts.collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the question, if the result is one.
+    /// Returns the question, if the result is a question.
     #[must_use]
     pub fn question(&self) -> Option<ElicitParams> {
         let (_, request) = self.input_requests.iter().next()?;
@@ -203,7 +203,7 @@ impl CallResult {
     }
 }
 
-/// A message with an id, a method, parameters, a result or an error.
+/// A JSON-RPC message with an id, a method, parameters, a result or an error.
 #[derive(Clone, Default, PartialEq, Wire)]
 #[wire(fixed(jsonrpc = "2.0"))]
 struct Envelope {
@@ -245,11 +245,11 @@ impl Event {
 impl FrameEvent for Event {
     const TRUNCATED: &'static str = "the stream ended without the result";
 
-    /// An answer has everything in its last event.
+    /// The last event contains the complete answer.
     const LIMIT: usize = 64 * 1024 * 1024;
 
     fn read(data: &str) -> Result<Option<Self>, EventError> {
-        // An event that only has an id.
+        // An event that has only an id.
         if data.is_empty() {
             return Ok(None);
         }

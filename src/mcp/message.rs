@@ -1,4 +1,4 @@
-//! Messages of JSON-RPC, and the checks that their headers need.
+//! JSON-RPC messages, and the checks of their headers.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -9,10 +9,10 @@ use super::error::RpcError;
 use super::request::{STATELESS, VERSIONS};
 use crate::json::{Json, Kind};
 
-/// A form of the protocol.
+/// The two forms of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Era {
-    /// From 2026-07-28 on: each request has everything.
+    /// From 2026-07-28 on: each request is complete in itself.
     Stateless,
     /// Until 2025-11-25: `initialize` begins a session.
     #[default]
@@ -27,13 +27,13 @@ pub(super) const SESSION: &str = "mcp-session-id";
 /// A message that was received.
 pub(super) struct Message {
     pub(super) json: Json,
-    /// The id, of a request and of an answer.
+    /// The id of a request or an answer.
     pub(super) id: Option<Json>,
-    /// The method, of a request and of a notification.
+    /// The method of a request or a notification.
     pub(super) method: Option<String>,
 }
 
-/// Returns `true` for a text or a number.
+/// Returns `true` if the id is a text or a number.
 pub(super) fn is_id(id: &Json) -> bool {
     matches!(id.kind(), Kind::String | Kind::Number)
 }
@@ -64,12 +64,12 @@ impl Message {
         self.param("_meta")?.get(name)
     }
 
-    /// Returns the id that an error repeats.
+    /// Returns the id that an error repeats, if it is valid.
     pub(super) fn known_id(&self) -> Option<&Json> {
         self.id.as_ref().filter(|id| is_id(id))
     }
 
-    /// Returns the form of the protocol, once the headers are checked.
+    /// Checks the headers and returns the form of the protocol.
     pub(super) fn era(&self, headers: &HeaderMap) -> Result<Era, RpcError> {
         let version = self.meta("io.modelcontextprotocol/protocolVersion");
         let in_header = header(headers, VERSION);
@@ -77,7 +77,7 @@ impl Message {
             || in_header == Some(STATELESS)
             || self.method.as_deref() == Some("server/discover");
         if !is_new {
-            // An answer to `initialize` has agreed on one of these.
+            // The answer to `initialize` named one of these versions.
             return match in_header {
                 Some(version) if !VERSIONS.contains(&version) => Err(RpcError::version(version)),
                 _ => Ok(Era::Session),
@@ -115,12 +115,12 @@ impl Message {
     }
 }
 
-/// Returns a header without the spaces around it.
+/// Returns the value of a header, without the spaces around it.
 pub(super) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     Some(headers.get(name)?.to_str().ok()?.trim())
 }
 
-/// Returns a value that may be written as `=?base64?…?=`.
+/// Decodes a header value that may be written as `=?base64?…?=`.
 fn decoded(value: &str) -> String {
     let inner = value.strip_prefix("=?base64?");
     let inner = inner.and_then(|inner| inner.strip_suffix("?="));

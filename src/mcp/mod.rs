@@ -1,10 +1,10 @@
-//! The Model Context Protocol (MCP): an agent as a tool of every program that can call one, such as Claude Code, Codex,
-//! Copilot, VS Code, and agents that are written with any framework.
+//! The Model Context Protocol (MCP): an agent as a tool of any program that can call tools, such as Claude Code, Codex,
+//! Copilot, VS Code, and agents written with any framework.
 //!
-//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] adds an agent as a tool to `POST /mcp`. Several
-//!   agents there are several tools.
-//! * Client: a [`CallRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as
-//!   [`Event`]s.
+//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] adds an agent as a tool to `POST /mcp`. Each
+//!   agent mounted there is a tool.
+//! * Client: serialize a [`CallRequest`], and read the answer as [`Event`]s with an
+//!   [`EventDecoder`](crate::protocol::EventDecoder).
 //!
 //! ```
 //! use copilot_wire::mcp::{CallRequest, Event, Mcp};
@@ -32,50 +32,50 @@
 //!
 //! | part | here |
 //! |---|---|
-//! | `text` | the one text of the result; about once a second its last line is a progress message |
+//! | `text` | the single text of the result; about once a second its last line is sent as a progress message |
 //! | `reasoning` | the progress message `Thinking`, about once a second |
 //! | `status`, `tool_run` | a progress message |
 //! | `cite` | a list of links at the end of the text |
 //! | `table`, `chart` | a Markdown table |
-//! | `error` | a paragraph of text; the turn goes on |
+//! | `error` | a paragraph of text; the turn continues |
 //! | `usage` | nothing |
-//! | `confirm` | a question of the client's own, where it can ask; else a question in text, if there is a store of conversations; else a sentence that nothing was done |
+//! | `confirm` | a dialog of the client, if it has dialogs; otherwise a question in text, if there is a store of conversations; otherwise a sentence that nothing was done |
 //! | `call`, `calls` | an error: the tools of the caller are unknown |
 //! | `cut` | a paragraph of text |
 //!
-//! Beyond parts, an agent for this protocol sends [`Content`]: images and links, of which clients show little.
+//! Beyond parts, an agent for this protocol can send [`Content`]: images and links, which most clients do not show.
 //!
 //! # Two forms of the protocol
 //!
-//! One address serves both, decided for each request: version 2026-07-28, in which each request has everything, and
-//! versions 2025-11-25 and 2025-06-18, which begin with `initialize`. The id of a session is not stored: it says
-//! whether its client can ask questions, and with it a call can be cancelled.
+//! One path serves both forms, determined for each request: version 2026-07-28, in which each request is complete in
+//! itself, and versions 2025-11-25 and 2025-06-18, which begin with `initialize`. The id of a session is not stored: it
+//! tells whether the client can ask questions, and identifies calls to cancel.
 //!
 //! # Rules of the stream
 //!
-//! 1. The answer is one text with everything, because `structuredContent` hides the text in Claude Code and Codex, and
-//!    Copilot drops images and links. There is no `null` and no type of content that clients need not know: most of
-//!    them lose the answer then.
-//! 2. A stream never ends without its result, also after a panic, at a shutdown, and when the server of a stored reply
-//!    dies: most clients wait for minutes otherwise. A failure is a result with `isError` and the text so far.
-//! 3. Progress rises, is sent at least every 15 seconds, and only to clients that have sent a token. Others get
-//!    comments.
-//! 4. With [resumable replies](crate::Router) events have ids, and `GET` with `last-event-id` sends the rest. Without
-//!    a store no event has an id: a client would wait for what does not come.
+//! 1. The answer is one text that contains everything, because `structuredContent` hides the text in Claude Code and
+//!    Codex, and Copilot discards images and links. The stream has no `null` and no content type that clients may not
+//!    know: either makes most of them lose the answer.
+//! 2. A stream never ends without its result, even after a panic, at a shutdown, or when the server of a stored reply
+//!    dies: without a result most clients wait for minutes. A failure is a result with `isError` and the text so far.
+//! 3. Progress numbers increase. Progress is sent at least every 15 seconds, but only to clients that have sent a
+//!    token. Other clients get comments.
+//! 4. With [resumable replies](crate::Router) events have ids, and `GET` with `last-event-id` returns later events.
+//!    Without a store no event has an id: a client would wait for events that never come.
 //! 5. No event is larger than 1 MiB, which is the limit of Python's client: an answer has at most 960 KiB.
 //!
 //! # Questions
 //!
 //! In version 2026-07-28 a question is the result `input_required`, whose `requestState` is the proof of the question,
-//! and the client calls again with the answer. In versions with sessions it is a request on the open stream, and the
-//! answer a message of its own, which is lost if it reaches another process. Both ways the agent runs again with the
-//! answer, as in every other protocol. Only `accept` is a yes; it counts once, for the same tool, arguments and user.
-//! A state of another form is an error. The text before a question is not part of it.
+//! and the client calls again with the answer. In versions with sessions a question is a request on the open stream,
+//! and the answer is a separate message, which is lost if it reaches another process. In both forms the agent runs
+//! again with the answer, as in every other protocol. Only `accept` counts as a yes, once, and for the same tool,
+//! arguments and user. A state of another form is an error. The text before a question is not part of the question.
 //!
 //! # Conversations
 //!
-//! With [conversations](crate::Router::conversations) each answer ends with a handle, which the tool takes as the
-//! argument `conversation`. The agent then sees the whole conversation. Another user's handle is unknown.
+//! With [conversations](crate::Router::conversations) each answer ends with a handle. A call with this handle as the
+//! argument `conversation` continues the conversation, and the agent sees all of it. Another user's handle is unknown.
 
 mod calls;
 mod conversation;
@@ -144,16 +144,16 @@ impl Protocol for Mcp {
         Ok(call)
     }
 
-    /// Returns the part of the handle that all turns of a conversation have in common. A call that brings the answer to
-    /// a question is of the conversation of the call that has asked, also without a store.
+    /// Returns the part of the handle that is the same in all turns of a conversation. A call with the answer to a
+    /// question belongs to the conversation of the call that asked it, even without a store.
     fn conversation_id<'a>(request: &'a CallRequest, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
         let root = request.handle();
         let root = root.and_then(|handle| thread::root(&handle).map(str::to_owned));
         root.or_else(|| thread::new_root(request)).map(Cow::Owned)
     }
 
-    /// Binds a question in a dialog to the tool and its arguments, and one in text, which another call answers, to the
-    /// tool.
+    /// Binds a question in a dialog to the tool and its arguments. A question in text, which another call answers, is
+    /// bound only to the tool.
     fn question_scope(request: &CallRequest) -> Option<Cow<'_, str>> {
         let tool = &request.params.name;
         if !request.has_forms() && request.found.dialog.is_none() && request.response().is_none() {
@@ -186,7 +186,7 @@ impl Protocol for Mcp {
         let has_token = !request.params.meta.progress_token.is_null();
         match request.found.is_stream && (has_token || request.found.is_primed) {
             true => Resumption::Possible,
-            // Its client does not learn the id of an event before the last one.
+            // The first event id that this client would see is the id of the last event.
             false => Resumption::Never,
         }
     }
@@ -203,10 +203,10 @@ impl Protocol for Mcp {
     }
 }
 
-/// Writes the result of a call whose reply is lost.
+/// Writes the result of a call whose reply was lost.
 fn lost(id: crate::json::Json, out: &mut Vec<u8>) {
     let mut result = CallResult::failed(AgentError::LOST);
-    // Demanded by the new form, and ignored by the others.
+    // Required in the version without sessions, and ignored in the others.
     "complete".clone_into(&mut result.result_type);
     Event::Result(Answer { id, result }).write(out);
 }

@@ -13,10 +13,10 @@ use super::endpoint::Messages;
 use crate::agent::Agent;
 use crate::router::{self, MountError, Site};
 
-/// Mounts an agent as a tool at `POST /mcp`. Several mounts there are several tools.
+/// Mounts an agent as a tool at `POST /mcp`. Each mount at a path is another tool.
 ///
-/// Clients decide by the annotations whether their user is asked before a call: Codex and Copilot run a tool unasked
-/// only if it is [read-only](Self::read_only).
+/// Clients decide by the annotations whether they ask their user before a call: Codex and Copilot run a tool without
+/// asking only if it is [read-only](Self::read_only).
 ///
 /// ```
 /// use copilot_wire::mcp::{Mount, Server};
@@ -34,13 +34,13 @@ pub struct Mount {
     server: Option<Server>,
 }
 
-/// A tool as it is listed.
+/// A tool in the list of tools.
 #[derive(Clone, Debug)]
 pub(super) struct Tool {
     pub(super) name: String,
     pub(super) title: Option<String>,
     pub(super) description: String,
-    /// The description of the question.
+    /// The description of the argument `question`.
     pub(super) question: String,
     pub(super) hints: Vec<(&'static str, bool)>,
     pub(super) always_load: bool,
@@ -77,7 +77,7 @@ impl Server {
         }
     }
 
-    /// Sets the name for display.
+    /// Sets the display name.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
@@ -91,13 +91,12 @@ impl Server {
         self
     }
 
-    /// Sets where clients get a token: the public address of the tools, such as `https://example.com/mcp`, and the
-    /// addresses of authorization servers. The metadata document is served at
-    /// `/.well-known/oauth-protected-resource/mcp`, and responses with status 401 name it, unless the guard has set
-    /// `www-authenticate` itself.
+    /// Sets where clients get a token: the public URL of the tools, such as `https://example.com/mcp`, and the URLs of
+    /// authorization servers. The metadata document is served at `/.well-known/oauth-protected-resource/mcp`. Responses
+    /// with status 401 name the document, unless the guard has set `www-authenticate` itself.
     ///
-    /// Guards of a [site](Site::guard) do not guard the document; a guard of the router has to let
-    /// [documents](crate::router::RouteKind::Document) pass.
+    /// Guards of a [site](Site::guard) do not apply to the document. A guard of the router must admit
+    /// [documents](crate::router::RouteKind::Document).
     #[must_use]
     pub fn protected<S: Into<String>>(
         mut self,
@@ -112,7 +111,7 @@ impl Server {
         self
     }
 
-    /// Sets the scopes of a token that clients ask for. Nothing without [`protected`](Self::protected).
+    /// Sets the scopes that clients request for a token. Has no effect without [`protected`](Self::protected).
     #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         if let Some(protection) = &mut self.protection {
@@ -123,12 +122,12 @@ impl Server {
 }
 
 impl Protection {
-    /// Returns the path of the metadata document of tools at `path` of the public address.
+    /// Returns the path of the metadata document for tools at `path` of the public URL.
     fn path(&self, path: &str) -> String {
         format!("/.well-known/oauth-protected-resource{path}")
     }
 
-    /// Returns the header that names the document.
+    /// Returns the value of `www-authenticate` that names the document.
     pub(super) fn challenge(&self) -> Option<HeaderValue> {
         let (scheme, rest) = self.resource.split_once("://")?;
         let (host, path) = match rest.split_once('/') {
@@ -141,7 +140,7 @@ impl Protection {
 }
 
 impl Mount {
-    /// Creates a mount of a tool with a name and a description, by which models decide when to call it.
+    /// Creates a mount of a tool with a name and a description. Models decide by both when to call the tool.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
@@ -165,7 +164,7 @@ impl Mount {
         self
     }
 
-    /// Sets the name for display.
+    /// Sets the display name.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.tool.title = Some(title.into());
@@ -179,7 +178,7 @@ impl Mount {
         self
     }
 
-    /// Declares that the agent changes nothing. Clients then run it without asking their user.
+    /// Declares that the agent changes nothing. Clients then run the tool without asking their user.
     #[must_use]
     pub fn read_only(self) -> Self {
         self.hint("readOnlyHint", true)
@@ -191,13 +190,13 @@ impl Mount {
         self.hint("destructiveHint", destructive)
     }
 
-    /// Declares whether a second call with the same question changes nothing more.
+    /// Declares whether repeating a call with the same question has no further effect.
     #[must_use]
     pub fn idempotent(self, idempotent: bool) -> Self {
         self.hint("idempotentHint", idempotent)
     }
 
-    /// Declares whether the agent reaches things outside of its own data, such as the web.
+    /// Declares whether the agent accesses anything outside of its own data, such as the web.
     #[must_use]
     pub fn open_world(self, open: bool) -> Self {
         self.hint("openWorldHint", open)
@@ -209,15 +208,15 @@ impl Mount {
         self
     }
 
-    /// Has Claude Code offer the tool to its model at once, and not only when the model searches for tools.
+    /// Makes Claude Code offer the tool to its model at once, instead of only when the model searches for tools.
     #[must_use]
     pub fn always_load(mut self) -> Self {
         self.tool.always_load = true;
         self
     }
 
-    /// Sets what the server says of itself. It belongs to all tools at a path, so the first mount there sets it. By
-    /// default it has the name of the first tool.
+    /// Sets the description of the server. It applies to all tools at a path, so only the first mount at the path sets
+    /// it. The default has the name of the first tool.
     #[must_use]
     pub fn server(mut self, server: Server) -> Self {
         self.server = Some(server);
@@ -248,7 +247,7 @@ impl fmt::Debug for Mounted {
     }
 }
 
-/// Returns `true` for a name that all clients take.
+/// Returns `true` if all clients accept the name.
 fn is_name(name: &str) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     (1..=64).contains(&name.len()) && name.bytes().all(is_valid)
@@ -266,7 +265,7 @@ impl router::Mount for Mount {
                 self.tool.name
             ));
         }
-        // All of a router share it, whichever is first.
+        // Shared by all mounts of a router.
         site.shared::<Dialogs>();
         site.shared::<Calls>();
         let tools = site.shared::<Tools>();
@@ -291,7 +290,7 @@ impl router::Mount for Mount {
         #[cfg(feature = "resumable")]
         site.resumable_route(Method::GET, &path, super::resume::Resume)?;
         site.shared_route(Method::POST, &path, Messages { server })?;
-        // Last: a mount that fails offers no tool.
+        // Last: a mount that fails adds no tool.
         site.shared::<Tools>().0.push(Arc::new(Mounted {
             path,
             tool: self.tool,

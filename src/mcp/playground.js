@@ -1,4 +1,4 @@
-// Plays a client of MCP, such as a coding client that calls a tool.
+// Emulates a client of MCP, such as a coding client that calls a tool.
 
 class McpFront extends Front {
   static label = "MCP client";
@@ -37,7 +37,7 @@ class McpFront extends Front {
       this.agent = this.tool || this.agent;
       this.page.changed();
     } catch {
-      // Calls show why.
+      // Calls show the reason.
     }
   }
 
@@ -82,7 +82,7 @@ class McpFront extends Front {
     const { body, headers } = this.#message("tools/call", { name: this.tool || "ask", arguments: args, ...more });
     let result = null;
     for await (const event of this.post(body, headers)) {
-      // An event without data has only an id. What follows the result is dropped.
+      // An event without data has only an id. Events after the result are discarded.
       if (event.data === "" || result) continue;
       await this.take(event, (message) => {
         if (!this.object(message, "data")) return;

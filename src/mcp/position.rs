@@ -5,20 +5,20 @@ use std::io::Write as _;
 
 use crate::json::Json;
 
-/// The time in milliseconds after which a client resumes a stream.
+/// The time in milliseconds after which a client reconnects to resume a stream.
 const RETRY: &str = "retry: 300\n";
 
-/// The position of an event: the id of the reply, the number of the event, and the id of the call, which a failure
-/// needs when the reply is lost.
+/// The position of an event: the id of the reply, the number of the event, and the id of the call, which the result of
+/// a lost reply needs.
 #[derive(Clone, Debug)]
 pub(super) struct Position {
     pub(super) reply: String,
     pub(super) next: u64,
-    /// In hexadecimal digits: it may have any characters.
+    /// The id of the call in hexadecimal digits, because it may contain any character.
     call: String,
 }
 
-/// The comment with which a stored reply without ids begins.
+/// The comment at the start of a stored reply without event ids.
 const COMMENT: &str = ": call ";
 
 impl Position {
@@ -35,7 +35,7 @@ impl Position {
         }
     }
 
-    /// Writes the id of the next event, and with the first one the time after which a client comes back.
+    /// Writes the id of the next event, and with the first id the reconnection time.
     pub(super) fn write(&mut self, out: &mut Vec<u8>) {
         // Writing to a vector cannot fail.
         let _ = writeln!(out, "id: {}.{}.{}", self.reply, self.next, self.call);
@@ -49,7 +49,7 @@ impl Position {
         let _ = write!(out, "{COMMENT}{}\n\n", self.call);
     }
 
-    /// Reads the id of the last event that a client has. The number becomes that of the next one.
+    /// Parses the id of the last event that a client received. `next` becomes the number of the event after it.
     pub(super) fn read(id: &str) -> Option<Self> {
         let (reply, rest) = id.split_once('.')?;
         let (number, call) = rest.split_once('.')?;
@@ -67,7 +67,7 @@ impl Position {
     }
 }
 
-/// Returns the id of the call of which `event` is the first event.
+/// Returns the id of the call from `event`, the first event of its reply.
 pub(super) fn call_of(event: &[u8]) -> Option<Json> {
     let event = std::str::from_utf8(event).ok()?;
     let line = event.lines().next()?;

@@ -1,4 +1,4 @@
-//! The request: a call of a tool.
+//! The request of a client: a call of a tool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,21 +27,21 @@ pub(super) const CONVERSATION: &str = "conversation";
 /// The character between the random part of a state and the proof.
 pub(super) const SEPARATOR: char = '|';
 
-/// The key of the one input request.
+/// The key of the only input request.
 pub(super) const INPUT: &str = "confirm";
 
-/// The size in bytes of an id or a progress token.
+/// The maximum size in bytes of an id or a progress token.
 const LONGEST_ID: usize = 256;
 
-/// Returns the sentence with which an answer names its handle.
+/// Returns the sentence at the end of an answer that contains the handle.
 pub(super) fn continuation(handle: &str) -> String {
     format!("\n\nTo ask more about this, call again with `{CONVERSATION}`: \"{handle}\".")
 }
 
-/// Returns `true` if a state has the form of one of this server: the check of the proof in it allows that text follows.
+/// Returns `true` if a state has the form of this server's states. The check of the proof ignores text after the proof.
 fn is_state(state: &str) -> bool {
     let parts = state.split_once(SEPARATOR);
-    // Without a mount there is no random part.
+    // Without a mount, the random part is empty.
     parts.is_some_and(|(nonce, asked)| {
         (nonce.is_empty() || is_random(nonce)) && asked.ends_with(')')
     })
@@ -89,7 +89,7 @@ pub struct CallParams {
     /// The answers to the questions of an earlier result, by their keys: each is an object with an `action`.
     #[wire(name = "inputResponses")]
     pub input_responses: Members,
-    /// The state of that result, unchanged.
+    /// The state of the earlier result, unchanged.
     #[wire(name = "requestState", content)]
     pub request_state: String,
     /// The metadata.
@@ -110,7 +110,7 @@ pub struct Meta {
     /// The capabilities of the client.
     #[wire(name = "io.modelcontextprotocol/clientCapabilities")]
     pub client_capabilities: Json,
-    /// The token that progress is sent with: a text or an integer. Without it no progress is sent.
+    /// The token for progress messages: a text or an integer. Without a token no progress is sent.
     #[wire(name = "progressToken")]
     pub progress_token: Json,
     /// Members that this crate does not know.
@@ -130,14 +130,14 @@ impl Meta {
     }
 }
 
-/// Returns `true` if a client with these capabilities shows questions as forms. An empty `elicitation` stands for forms.
+/// Returns `true` if a client with these capabilities shows questions as forms. An empty `elicitation` means forms.
 pub(super) fn has_dialogs(capabilities: &Json) -> bool {
     let elicitation = capabilities.get("elicitation").unwrap_or_default();
     elicitation.kind() == Kind::Object
         && (elicitation.members().next().is_none() || elicitation.get("form").is_some())
 }
 
-/// The facts that the endpoint has found about a call, besides its message.
+/// Facts about a call that the endpoint adds, which are not in the message.
 #[derive(Clone, Default)]
 pub(super) struct Found {
     pub(super) era: Era,
@@ -145,20 +145,20 @@ pub(super) struct Found {
     pub(super) is_stream: bool,
     /// `true` if the client reads events that have an id and no data.
     pub(super) is_primed: bool,
-    /// The turns before, each with the question and the answer.
+    /// The earlier turns, each with the question and the answer.
     pub(super) turns: Vec<(String, String)>,
     pub(super) chain: Chain,
     /// The handle of this turn, if there is a store.
     pub(super) handle: Option<Arc<str>>,
-    /// The id of the reply, if the endpoint has chosen it.
+    /// The id of the reply, if the endpoint chose one.
     pub(super) reply: Option<String>,
-    /// The dialog, of a client that answers questions while the stream is open.
+    /// The dialog, for a client that answers questions while the stream is open.
     pub(super) dialog: Option<Arc<Dialog>>,
-    /// The question that was asked so, and the answer.
+    /// The question that was asked in the dialog, and `true` if the user accepted.
     pub(super) answer: Option<(String, bool)>,
 }
 
-/// The conversation is not shown.
+/// Does not print the conversation.
 impl fmt::Debug for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Found")
@@ -169,7 +169,7 @@ impl fmt::Debug for Found {
     }
 }
 
-/// They are not part of the message.
+/// These facts are not part of the message.
 impl PartialEq for Found {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -202,20 +202,20 @@ impl CallRequest {
         self
     }
 
-    /// Sets the token that progress is sent with.
+    /// Sets the token for progress messages.
     #[must_use]
     pub fn progress(mut self, token: u64) -> Self {
         self.params.meta.progress_token = Json::encode(&token).unwrap_or_default();
         self
     }
 
-    /// Makes this a call of the version without sessions, of a client that shows questions as forms.
+    /// Converts this to a call of the version without sessions, of a client that shows questions as forms.
     #[must_use]
     pub fn stateless(mut self) -> Self {
         let meta = &mut self.params.meta;
         STATELESS.clone_into(&mut meta.protocol_version);
         meta.client_capabilities = Json::object(|capabilities| {
-            // An empty object always writes.
+            // Writing an empty object cannot fail.
             let _ = capabilities.object("elicitation", |_| Ok(()));
         });
         self
@@ -233,7 +233,7 @@ impl CallRequest {
         self
     }
 
-    /// Returns the question; `None` if the arguments have no text of that name.
+    /// Returns the question; `None` if the argument `question` is not a text.
     #[must_use]
     pub fn question(&self) -> Option<String> {
         self.argument(QUESTION)
@@ -246,7 +246,7 @@ impl CallRequest {
         handle.filter(|handle| !handle.is_empty())
     }
 
-    /// Returns the arguments that only agents for this protocol read, in an order that clients cannot choose.
+    /// Returns the arguments that only agents for this protocol read, in a fixed order.
     pub(super) fn more_arguments(&self) -> String {
         let arguments = self.params.arguments.members();
         let more = arguments.filter(|(name, _)| ![QUESTION, CONVERSATION].contains(&&**name));
@@ -266,7 +266,7 @@ impl CallRequest {
         self.found.era == Era::Stateless && self.params.meta.has_dialogs()
     }
 
-    /// Returns the answer to the question of an earlier result: the state, and `true` for a yes. Only `accept` is one.
+    /// Returns the answer to the question of an earlier result: the state, and `true` if the action is `accept`.
     pub(super) fn response(&self) -> Option<(&str, bool)> {
         if let Some((asked, accepted)) = &self.found.answer {
             return Some((asked, *accepted));
@@ -279,8 +279,8 @@ impl CallRequest {
         (!state.is_empty()).then_some((asked, accepted))
     }
 
-    /// Returns the random part of the place of a question: calls with the same arguments ask questions of their own. It
-    /// comes back with the answer.
+    /// Returns the random part of a question's scope, so that calls with the same arguments ask separate questions. The
+    /// client returns it with the answer.
     pub(super) fn nonce(&self) -> &str {
         let own = self.found.reply.as_deref().unwrap_or_default();
         if self.found.answer.is_some() || self.response().is_none() {
@@ -290,7 +290,7 @@ impl CallRequest {
         nonce.map_or("", |(nonce, _)| nonce)
     }
 
-    /// Reads a message that calls a tool.
+    /// Parses a message that calls a tool.
     pub(super) fn read(message: &Message, era: Era) -> Result<Self, RpcError> {
         if message.method.as_deref() != Some("tools/call") {
             return Err(RpcError::no_method(era));
@@ -312,7 +312,7 @@ impl CallRequest {
         if !arguments.is_null() && arguments.kind() != Kind::Object {
             return Err(RpcError::params(era, "params.arguments must be an object"));
         }
-        // A copy: the rest of the body is released before the call is over.
+        // The id is copied, so that the body can be released before the end of the call.
         call.id = Json::parse(Bytes::copy_from_slice(call.id.as_bytes())).unwrap_or_default();
         let state = &call.params.request_state;
         if !state.is_empty() && !is_state(state) {

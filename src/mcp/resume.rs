@@ -11,7 +11,7 @@ use crate::agent::Body;
 use crate::protocol::{Protocol as _, Refusal};
 use crate::router::{self, Call, Endpoint, RouteKind};
 
-/// `GET /mcp` with `last-event-id`: the rest of a reply.
+/// `GET /mcp` with `last-event-id`: the events of a reply after that id.
 pub(super) struct Resume;
 
 #[async_trait]
@@ -22,7 +22,7 @@ impl Endpoint for Resume {
         }
         let last = message::header(&call.parts.headers, "last-event-id");
         let (Some(last), Some(replies)) = (last, call.replies(call.route())) else {
-            // There is no stream of the server's own.
+            // This server sends no stream that does not belong to a call.
             let status = StatusCode::METHOD_NOT_ALLOWED;
             let refusal = Refusal::new(status, "only with last-event-id");
             return self.refuse(&refusal.header(ALLOW, HeaderValue::from_static("POST")));
@@ -33,17 +33,17 @@ impl Endpoint for Resume {
         };
         let id = replies.reply(&position.reply);
         if let (Ok(None), Some(call)) = (replies.state(&id).await, position.call()) {
-            // Nothing else would end the client's wait.
+            // Only a result ends the client's wait.
             let mut out = Vec::new();
             lost(call, &mut out);
             return router::stream::<Mcp>(Body::full(out));
         }
-        // While the store is away the reader waits for it, and then gets a failure, which needs the id of the call.
+        // The stream waits for an unavailable store, and at last ends with a failure, which needs the id of the call.
         let first = format!("id: {last}\n\n");
         router::stream::<Mcp>(replies.tail_behind::<Mcp>(id, position.next, first))
     }
 
-    /// Returns `false`: a `GET` has none.
+    /// Returns `false`: a `GET` request has no body.
     fn has_body(&self) -> bool {
         false
     }

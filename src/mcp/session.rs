@@ -19,17 +19,17 @@ use crate::protocol::{
     markdown, plain_text,
 };
 
-/// The size of an answer in bytes, with its escapes. It is sent as one event, and Python's `mcp` 2 reads no event of more
-/// than 1 MiB. The rest is for what stands around the answer, and for the message of a failure.
+/// The maximum size of an answer in bytes, escapes included. It is sent as one event, and Python's `mcp` 2 reads no
+/// event larger than 1 MiB. The difference is for the members around the answer and for an error message.
 const LIMIT: usize = 960 * 1024;
 
-/// The time between two messages that show text as progress.
+/// The minimum time between two progress messages with text.
 const PACE: Duration = Duration::from_secs(1);
 
-/// The size of new text in bytes before the clock is asked.
+/// The number of bytes of new text after which the time is checked.
 const STEP: usize = 64;
 
-/// The size of a progress message in bytes: a line of a terminal.
+/// The maximum size of a progress message in bytes: a line of a terminal.
 const LINE: usize = 160;
 
 /// The progress message of reasoning.
@@ -44,9 +44,9 @@ const UNASKED: &str = "This client cannot ask its user, so nothing was done.";
 /// The text of a question that was not answered.
 const UNANSWERED: &str = "The question was not answered, so nothing was done.";
 
-/// One reply: its text so far, and the progress that is shown of it.
+/// One reply: the text of the answer so far, and the progress messages about it.
 ///
-/// A result has the whole answer in one text: clients drop other parts, or hide the text behind them.
+/// A result contains the complete answer in one text: clients discard other parts, or hide the text because of them.
 pub struct Session {
     env: Env,
     /// The id of the call.
@@ -54,19 +54,19 @@ pub struct Session {
     era: Era,
     reply: String,
     has_forms: bool,
-    /// The random part of the place of a question.
+    /// The random part of a question's scope.
     nonce: String,
     dialog: Option<Arc<Dialog>>,
     /// The handle of the conversation, if it can be continued.
     handle: Option<Arc<str>>,
-    /// The bytes of a progress message up to its number; empty if none are sent.
+    /// The bytes of a progress message before its number; empty if no progress is sent.
     head: Vec<u8>,
     progress: u64,
-    /// The message that was sent last.
+    /// The text of the last progress message.
     line: String,
-    /// The time of the last message that has shown text.
+    /// The time of the last progress message that showed text.
     shown: SystemTime,
-    /// The size of the text that was not shown yet.
+    /// The number of bytes of text since that message.
     unshown: usize,
     /// The text so far.
     text: String,
@@ -75,7 +75,7 @@ pub struct Session {
     parts: Vec<Content>,
     room: Room<LIMIT>,
     asked: Asked,
-    /// The events that were written, if the reply is stored and its events have ids.
+    /// The position of the next event, if the reply is stored and its events have ids.
     events: Option<Position>,
     is_stored: bool,
     is_primed: bool,
@@ -84,9 +84,9 @@ pub struct Session {
 /// The question that ended the turn.
 enum Asked {
     Nothing,
-    /// It is part of the result.
+    /// The question is part of the result.
     Result(Box<CallResult>),
-    /// It was sent as a request of its own.
+    /// The question was sent as a request on the stream.
     Stream,
 }
 
@@ -129,7 +129,7 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
     }
 }
 
-/// Returns the lines of a text as [`plain_text`], without empty ones.
+/// Returns the lines of a text, each converted by [`plain_text`], without empty lines.
 fn plain_lines(text: &str) -> String {
     let lines = text.lines().map(plain_text);
     let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
@@ -137,7 +137,7 @@ fn plain_lines(text: &str) -> String {
 }
 
 impl Session {
-    /// Writes what stands before the data of an event.
+    /// Writes the lines of an event before its data.
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(position) = &mut self.events {
             position.write(out);
@@ -151,7 +151,7 @@ impl Session {
         out.extend_from_slice(b"\n\n");
     }
 
-    /// Sends the line as progress, if the client has a token for it. Allocates nothing but what the buffers lack.
+    /// Sends the line as progress, if the client has sent a token. Allocates only to enlarge the buffers.
     fn write_progress(&mut self, out: &mut Vec<u8>) {
         if self.head.is_empty() {
             return;
@@ -169,7 +169,7 @@ impl Session {
         out.extend_from_slice(b"}}\n\n");
     }
 
-    /// Sends a message as progress: its first line, as far as a terminal shows it.
+    /// Sends the first line of a message as progress, truncated to the width of a terminal.
     fn show(&mut self, message: &str, out: &mut Vec<u8>) {
         let line = message.lines().next().unwrap_or_default().trim();
         let end = (0..=line.len().min(LINE)).rfind(|at| line.is_char_boundary(*at));
@@ -179,7 +179,7 @@ impl Session {
         self.write_progress(out);
     }
 
-    /// Returns `true` once in a while, when this much more was written: then it is time to show it.
+    /// Returns `true` if it is time to show the text, of which `size` bytes are new.
     fn is_due(&mut self, size: usize) -> bool {
         self.unshown += size;
         if self.head.is_empty() || self.unshown < STEP {
@@ -187,7 +187,7 @@ impl Session {
         }
         self.unshown = 0;
         let now = self.env.now();
-        // A clock that was set back counts as one that has run on.
+        // If the clock was set back, the time counts as over.
         let is_early = now
             .duration_since(self.shown)
             .is_ok_and(|since| since < PACE);
@@ -197,7 +197,7 @@ impl Session {
         !is_early
     }
 
-    /// Adds text to the answer. Once in a while its last line is shown as progress.
+    /// Adds text to the answer. About once a second, its last line is shown as progress.
     fn push(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.room.take(escaped_len(text))?;
         self.text.push_str(text);
@@ -219,13 +219,13 @@ impl Session {
     }
 
     fn confirm(&mut self, question: &Question<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        // A terminal obeys some characters, and a page may render others: what is agreed to must be seen.
+        // Control characters and markup would change what the user sees and confirms.
         let texts = [&*question.title, &*question.message].map(plain_lines);
         let texts = texts.into_iter().filter(|text| !text.is_empty());
         let message = texts.collect::<Vec<_>>().join("\n\n");
         let schema = Json::object(|schema| {
             schema.str("type", "object");
-            // An empty object always writes.
+            // Writing an empty object cannot fail.
             let _ = schema.object("properties", |_| Ok(()));
         });
         let params = ElicitParams {
@@ -254,15 +254,15 @@ impl Session {
                 let question = Elicitation { id, params };
                 self.event(&Event::Question(question), out);
                 self.asked = Asked::Stream;
-                // The agent begins anew with the answer.
+                // The agent runs again from the start with the answer.
                 self.text.clear();
                 self.citations.clear();
                 self.parts.clear();
                 return Ok(());
             }
         }
-        // Without a conversation nothing connects an answer with the question. Of a client with dialogs it would have to
-        // be in a dialog.
+        // A question in text needs a conversation, which connects the answer with it. A client with dialogs could only
+        // answer it in a dialog.
         let in_text = self.handle.is_some() && self.dialog.is_none();
         let text = match in_text {
             false => format!("\n\n{}\n\n{UNASKED}", params.message),
@@ -303,7 +303,7 @@ impl Session {
         };
         object(to, |message| {
             message.str("jsonrpc", "2.0").raw("id", &self.id);
-            // Texts and raw values always write.
+            // Writing texts and raw values cannot fail.
             let _ = message.object("result", |result| {
                 if self.era == Era::Stateless {
                     result.str("resultType", "complete");
@@ -333,15 +333,16 @@ impl crate::protocol::Session for Session {
         self.is_stored = true;
     }
 
-    /// Writes an event with an id first, so that a client can resume a stream that breaks before the next one.
+    /// Writes a first event that has only an id, so that a client can resume a stream that breaks before the next
+    /// event.
     fn open(&mut self, out: &mut Vec<u8>) {
         if !self.is_stored {
             return;
         }
         let position = Position::new(&self.reply, &self.id);
         if self.head.is_empty() && !self.is_primed {
-            // Clients of these versions need not read events without data. The id is for the failure of a reply that
-            // is lost.
+            // Clients of these versions may reject events without data. If the reply is lost, the failed result needs
+            // the id of the call.
             position.write_comment(out);
             return;
         }
@@ -410,13 +411,13 @@ impl crate::protocol::Session for Session {
         match *ending {}
     }
 
-    /// Writes progress, or a comment for a client without a token: that resets no clock of a client, and keeps the
-    /// connection.
+    /// Writes progress, or a comment for a client without a token, which keeps the connection open but resets no
+    /// timeout.
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
         match (self.head.is_empty(), self.is_stored) {
             (false, _) => self.write_progress(out),
             (true, false) => out.extend_from_slice(framing.keep_alive()),
-            // The readers of a stored reply write their own.
+            // Each reader of a stored reply adds its own comments.
             (true, true) => {}
         }
     }
@@ -439,7 +440,7 @@ impl crate::protocol::Session for Session {
         }
     }
 
-    /// Without a handle: a turn that was cancelled is not recorded.
+    /// Writes no handle: a cancelled turn is not recorded.
     fn cancelled(&mut self, out: &mut Vec<u8>) {
         self.handle = None;
         self.finish(out);
@@ -449,8 +450,8 @@ impl crate::protocol::Session for Session {
         Some(&self.reply)
     }
 
-    /// Writes a result that failed: the text so far, and then the message. No client repeats the call then, and all show
-    /// the text to their models.
+    /// Writes a failed result: the text so far, and then the message. With it, no client repeats the call, and all
+    /// clients pass the text to their models.
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         self.text.push_str("\n\n");
         self.text.push_str(failure.message);
@@ -458,7 +459,7 @@ impl crate::protocol::Session for Session {
     }
 }
 
-/// Without the text.
+/// Does not print the text.
 impl fmt::Debug for Session {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Session")

@@ -13,31 +13,31 @@ use crate::protocol::FrameEvent as _;
 /// The prefix of a handle.
 const PREFIX: &str = "conv_";
 
-/// The digits that stand for the conversation, and those for the turn.
+/// The number of hexadecimal digits for the conversation, and for the turn.
 const DIGITS: usize = 16;
 
-/// Returns the part of a handle that all turns of its conversation have in common.
+/// Returns the part of a handle that is the same in all turns of its conversation.
 pub(super) fn root(handle: &str) -> Option<&str> {
     let digits = handle.strip_prefix(PREFIX)?;
     let is_handle = digits.len() == 2 * DIGITS && digits.bytes().all(|it| it.is_ascii_hexdigit());
     handle.get(..PREFIX.len() + DIGITS).filter(|_| is_handle)
 }
 
-/// Returns that part of the handles of a conversation that begins with this call. A call that brings the answer to a
-/// question has the same one as the call that has asked.
+/// Returns that part for a conversation that begins with this call. A call with the answer to a question has the same
+/// part as the call that asked it.
 pub(super) fn new_root(call: &CallRequest) -> Option<String> {
     let digits = call.nonce().get(..DIGITS)?;
     let is_root = digits.bytes().all(|it| it.is_ascii_hexdigit());
     is_root.then(|| format!("{PREFIX}{digits}"))
 }
 
-/// Returns the id of the record of a turn: a handle of one tool is unknown to the others.
+/// Returns the id of a turn's record, which makes a handle of one tool unknown to the others.
 fn id(tool: &str, handle: &str) -> String {
     format!("{tool} {handle}")
 }
 
-/// Adds the turns of the conversation to a call, and the handle with which its answer can be continued. Returns the
-/// recording.
+/// Adds the earlier turns of the conversation to a call, and the handle with which its answer can be continued. Returns
+/// the recording of this turn.
 pub(super) async fn resume(
     call: &mut CallRequest,
     conversations: UserConversations,
@@ -82,10 +82,10 @@ pub(super) async fn resume(
     )))
 }
 
-/// Makes the record of a turn: an object with `question` and `answer`.
+/// Creates the record of a turn: an object with `question` and `answer`.
 struct CallRecorder {
     id: String,
-    /// The sentence of the answer that is not the agent's.
+    /// The sentence with the handle that follows the agent's answer.
     continuation: String,
     question: String,
 }
@@ -95,7 +95,7 @@ impl Recorder for CallRecorder {
         let lines = bytes.split(|byte| *byte == b'\n');
         let mut data = lines.filter_map(|line| line.strip_prefix(b"data: "));
         let result = data.find_map(|data| {
-            // Progress has no text that would have to be parsed.
+            // Progress messages are skipped.
             let data = std::str::from_utf8(data).ok()?;
             match Event::read(data).ok()?? {
                 Event::Result(answer) => Some(answer.result),

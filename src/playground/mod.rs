@@ -1,14 +1,14 @@
 //! The playground: a page that emulates every front end, for people who write agents.
 //!
-//! The page is one document, assembled when it is mounted, and loads nothing else. The output of
-//! an agent is inserted as text only, and the content security policy is a second barrier:
-//! only its own script, only connections to this server, no frame that can run or load anything.
+//! The page is one document, assembled when the playground is mounted, and loads no other file. The output of an agent
+//! is inserted only as text. The content security policy is a second barrier: it allows only the page's own script and
+//! only connections to this server, and no frame can run or load anything.
 
 use serde::Serialize;
 
 use crate::json::{self, Escape};
 
-/// The page up to the nonce.
+/// The part of the page before the nonce.
 const HEAD: &str = concat!(
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
@@ -21,7 +21,7 @@ const HEAD: &str = concat!(
     "<script type=\"module\" nonce=\"",
 );
 
-/// The script. The files share one scope.
+/// The script of the page. Its files share one scope.
 const SCRIPT: &str = concat!(
     "\">\n",
     include_str!("js/dom.js"),
@@ -42,11 +42,11 @@ const SCRIPT: &str = concat!(
     include_str!("js/front.js"),
 );
 
-/// The script that starts the page, after those of the front ends.
+/// The script that starts the page, after the scripts of the front ends.
 const TAIL: &str = concat!(include_str!("js/page.js"), "</script>\n</body>\n</html>\n");
 
-/// Puts the page together from the scripts of front ends, up to the place of the nonce and from
-/// there. Each script has a scope of its own.
+/// Returns the page with the scripts of front ends, as the parts before and after the nonce. Each of these scripts has
+/// a separate scope.
 pub(crate) fn page(fronts: impl IntoIterator<Item = &'static str>) -> [String; 2] {
     let fronts = fronts.into_iter().flat_map(|front| ["{\n", front, "}\n"]);
     let script = [SCRIPT].into_iter().chain(fronts).chain([TAIL]).collect();
@@ -55,8 +55,8 @@ pub(crate) fn page(fronts: impl IntoIterator<Item = &'static str>) -> [String; 2
 
 /// Returns the content security policy of the page.
 ///
-/// Inline styles are allowed because frames inherit the policy, and an agent's HTML may have styles;
-/// they can load nothing. `frame-src` keeps frames from navigating.
+/// Inline styles are allowed because frames inherit the policy and an agent's HTML may have styles, which cannot load
+/// anything. `frame-src` prevents frames from navigating.
 pub(crate) fn policy(nonce: &str) -> String {
     format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; \
@@ -66,8 +66,7 @@ pub(crate) fn policy(nonce: &str) -> String {
     )
 }
 
-/// The first document that the page requests: the agents with their paths, and whether this server signs
-/// requests.
+/// The first document that the page requests: the agents with their paths, and `true` if this server signs requests.
 #[derive(Debug, Serialize)]
 pub(crate) struct Fronts {
     pub(crate) fronts: Vec<Front>,
@@ -84,7 +83,7 @@ pub(crate) struct Front {
 impl Fronts {
     pub(crate) fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        // Strings and a flag always serialize.
+        // Serializing strings and a flag cannot fail.
         let _ = json::write(self, Escape::Json, &mut out);
         out
     }

@@ -66,7 +66,7 @@ pub(super) struct StoredItem {
     /// The id of the item, or an id derived from its position.
     pub(super) id: String,
     pub(super) item: Item,
-    /// `true` if this server assigned the id.
+    /// `true` if this server assigned the id, or if the item was added without a response, when its id is unique.
     is_named_here: bool,
 }
 
@@ -117,7 +117,6 @@ impl StoredTurn {
         let items = items.map(|(item, number)| {
             let id = item.id.clone().filter(|id| !id.is_empty());
             StoredItem {
-                // Items that were added without a response have an id from this server or a unique id.
                 is_named_here: id.is_none() || response.is_empty(),
                 id: id.unwrap_or_else(|| stored_item_id(item.id_prefix(), &response, 'i', number)),
                 item,
@@ -304,7 +303,7 @@ struct Known<'a> {
     conversations: &'a UserConversations,
     /// The items that have been read, by their ids.
     items: HashMap<String, Item>,
-    /// The ids of the items that precede the input without a reference; `true` if this server assigned the id.
+    /// The ids of the items that precede the input without a reference, each with its `is_named_here`.
     in_place: HashMap<String, bool>,
     /// The number of turns, and of bytes, that may still be read to find single items.
     left: (usize, usize),

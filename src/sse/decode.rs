@@ -13,8 +13,8 @@
 //! | the last frame borrows from `partial` (`spent`) | `resume` clears that part |
 //! | the decoder has failed (`failed`) | `resume` returns the error |
 //!
-//! Each of these sets `must_resume`; without it the next byte of the input starts a line, and `partial`
-//! can only have complete fields of an unfinished block.
+//! Each of these states sets `must_resume`. Without it, the next byte of the input starts a line, and `partial`
+//! contains at most complete fields of an unfinished block.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -27,15 +27,14 @@ use super::{Event, Frame, TooLarge};
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// An incremental decoder of an event stream: it takes chunks of bytes and returns frames.
+/// An incremental decoder of an event stream, which reads chunks of bytes and returns frames.
 ///
-/// It follows the HTML standard, server-sent events, "Parsing" and "Interpreting an event stream",
-/// exactly; the frames do not depend on the chunk boundaries. An event with one line of data that
-/// lies in one chunk is borrowed from the chunk. Only an unfinished event is copied, and its bytes
-/// are not searched again when more arrive, so the work is linear in the length of the stream.
+/// It follows the HTML standard, server-sent events, "Parsing" and "Interpreting an event stream", exactly; the frames
+/// do not depend on the chunk boundaries. An event with one line of data that is complete in one chunk is borrowed from
+/// the chunk. Only an unfinished event is copied, and its bytes are not searched again when more arrive, so the work is
+/// linear in the length of the stream.
 ///
-/// The end of the stream needs no call: by the standard an event without its blank line is
-/// discarded.
+/// The end of the stream needs no call: the standard discards an event without its blank line.
 ///
 /// ```
 /// use copilot_wire::sse::{Decoder, Frame};
@@ -64,11 +63,11 @@ pub struct Decoder {
     /// Set if bytes at the start of the input, or the block of the last frame, must be handled
     /// before the next line.
     must_resume: bool,
-    /// Set if `must_resume` is set for the open line in `partial` alone.
+    /// Set if the open line in `partial` is the only reason why `must_resume` is set.
     in_line: bool,
     /// The part of `partial` that the last frame used.
     spent: Spent,
-    /// The number of bytes of the byte order mark that were read; its full length if there is none.
+    /// The number of bytes of the byte order mark that were read; its full length if the stream has no mark.
     mark_seen: usize,
     /// Set if the last byte was a CR: an LF that follows belongs to the same line end.
     after_cr: bool,
@@ -93,18 +92,18 @@ enum Found<'b> {
     Retry(Duration),
 }
 
-/// The input, compared with the start of the last event.
+/// The result of comparing the input with the start of the last event.
 enum SameAgain<'b> {
-    /// The data of a complete event, which was taken.
+    /// The event is complete and was consumed; its data.
     Event(&'b [u8]),
-    /// The start of the data, which was buffered.
+    /// The event is unfinished; the start of its data was buffered.
     Unfinished,
-    /// Something else: nothing was taken.
+    /// The input starts differently; nothing was consumed.
     Other,
 }
 
-/// The buffered part that the last frame borrows. It is cleared by the next call, because the frame
-/// may still be in use.
+/// The part of the buffer that the last frame borrows. The next call clears this part, because the frame may be in use
+/// until then.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Spent {
     #[default]
@@ -137,7 +136,7 @@ impl Decoder {
         }
     }
 
-    /// Sets the limit of one event in bytes; decoding fails if an event needs more.
+    /// Sets the limit of one event in bytes; an event that exceeds it is an error.
     ///
     /// The limit covers the joined data lines, the name, the id, the last event id and the current
     /// line. It does not depend on the chunk boundaries: an event that is too large is an error
@@ -147,7 +146,7 @@ impl Decoder {
         Self { limit, ..self }
     }
 
-    /// Sets if comments are returned. By default they are skipped.
+    /// Sets whether comments are returned. By default they are skipped.
     #[must_use]
     pub fn report_comments(self, report: bool) -> Self {
         Self {
@@ -156,8 +155,8 @@ impl Decoder {
         }
     }
 
-    /// Sets if changes of the reconnection time are returned. [`retry`](Self::retry) has the time
-    /// in either case.
+    /// Sets whether changes of the reconnection time are returned as frames. [`retry`](Self::retry) returns the time in
+    /// either case.
     #[must_use]
     pub fn report_retry(self, report: bool) -> Self {
         Self {
@@ -166,8 +165,8 @@ impl Decoder {
         }
     }
 
-    /// Returns the last event id, which a client sends as `last-event-id` when it reconnects. Empty
-    /// if the stream has set none.
+    /// Returns the last event id, which a client sends as `last-event-id` when it reconnects; empty if the stream has
+    /// set no id.
     #[must_use]
     pub fn last_event_id(&self) -> &str {
         &self.last_id
@@ -182,9 +181,9 @@ impl Decoder {
 
     /// Returns the next frame in `input` and advances `input` past it.
     ///
-    /// `None` means that `input` is empty and the next chunk is needed; call it until then. The buffer
-    /// of a large event is kept for the next event that lies in several chunks, and released after it if
-    /// that is smaller.
+    /// `None` means that `input` is empty and the next chunk is needed: call `next` in a loop until then. The buffer of
+    /// a large event is kept for the next event that spans several chunks, and is released after that event if it was
+    /// smaller.
     ///
     /// # Errors
     ///
@@ -238,13 +237,13 @@ impl Decoder {
         }))
     }
 
-    /// Reads an event that starts like the last one and has one line of data. This is the fast path
-    /// for nearly all events; [`find`](Self::find) would return the same.
+    /// Reads an event that starts like the last one and has one line of data. This is the fast path for nearly all
+    /// events, with the same results as [`find`](Self::find).
     #[inline]
     fn same_again<'b>(&mut self, input: &mut &'b [u8]) -> SameAgain<'b> {
         // An upper bound that needs no search: if the whole input fits, so does every event in it.
         let scarce = self.last_id.len() + input.len() > self.limit;
-        // The head must be the start of a block: no carry-over, and no field in `partial`.
+        // The head must be at the start of a block: no state of an earlier call, and no field in `partial`.
         if self.must_resume || scarce || !self.partial.is_empty() {
             return SameAgain::Other;
         }
@@ -253,14 +252,14 @@ impl Decoder {
         };
         let Some((data, rest)) = find_line_end(rest).and_then(|end| rest.split_at_checked(end))
         else {
-            // The line is not searched again.
+            // The line has no line end, so it is not searched again.
             self.partial.start_like(&self.head);
             self.partial.push_line(rest);
             *input = &[];
             (self.must_resume, self.in_line) = (true, true);
             return SameAgain::Unfinished;
         };
-        // One data line and a blank line. A further field or a CR needs the general path.
+        // One data line and a blank line. Another field or a CR needs the general path.
         let [b'\n', b'\n', rest @ ..] = rest else {
             return SameAgain::Other;
         };
@@ -268,8 +267,8 @@ impl Decoder {
         SameAgain::Event(data)
     }
 
-    /// Appends a short input to the open line. Returns `false` without taking anything if the input is
-    /// longer, has a line end, or may exceed the limit.
+    /// Appends a short input to the open line. Returns `false` and consumes nothing if the input is longer, has a line
+    /// end, or may exceed the limit.
     #[inline]
     fn hold_short(&mut self, input: &mut &[u8]) -> bool {
         if is_inside_line(input) && !self.is_scarce(input) {
@@ -279,14 +278,14 @@ impl Decoder {
         false
     }
 
-    /// Reads lines until they form a frame. It is inlined, because passing the parts of a frame
-    /// through memory would cost a fifth of the time of a short event.
+    /// Reads lines until they form a frame. Inlined, because passing the parts of a frame through memory would take a
+    /// fifth of the time of a short event.
     #[inline]
     fn find<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, TooLarge> {
         if self.must_resume {
             let found = self.resume(input)?;
-            // Still unsettled: the input ended in the open line or in the mark, or the line that
-            // was finished ended with its last byte, a CR.
+            // Still unfinished: the input ended inside the open line or the byte order mark, or the finished line ended
+            // with a CR as the last byte of the input.
             if found.is_some() || self.must_resume {
                 return Ok(found);
             }
@@ -314,7 +313,7 @@ impl Decoder {
                     scarce = self.is_scarce(input);
                 }
                 Line::Data(value) => {
-                    // The first data line is borrowed. Further ones need the buffer to be joined.
+                    // The first data line is borrowed. With further lines, all are joined in the buffer.
                     if block.data.is_none() && !self.partial.has_data() {
                         block.data = Some(value);
                     } else {
@@ -325,7 +324,7 @@ impl Decoder {
                     }
                 }
                 Line::Name(value) => {
-                    // The last `event` field of a block counts, also over one of an earlier chunk.
+                    // The last `event` field of a block counts, so it replaces one from an earlier chunk.
                     self.partial.forget_name();
                     block.name = Some(value);
                 }
@@ -354,8 +353,8 @@ impl Decoder {
         Ok(None)
     }
 
-    /// Handles the work that an earlier call left, and finishes the line that an earlier chunk
-    /// started. Stays must_resume if the input ends before that.
+    /// Completes the work of an earlier call, and finishes the line that started in an earlier chunk. `must_resume`
+    /// stays set if the input ends before that.
     #[inline(never)]
     fn resume<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, TooLarge> {
         if let Some(error) = self.failed {
@@ -392,8 +391,8 @@ impl Decoder {
         Ok(self.finish_line())
     }
 
-    /// Skips the byte order mark. HTML standard, server-sent events, "Parsing an event stream": one
-    /// at the start of the stream is not part of the first line. Any later one is.
+    /// Skips the byte order mark. HTML standard, server-sent events, "Parsing an event stream": a mark at the start of
+    /// the stream is not part of the first line. Any later mark is text.
     fn skip_mark(&mut self, input: &mut &[u8]) {
         while let Some(expected) = BYTE_ORDER_MARK.get(self.mark_seen) {
             match input.split_first() {
@@ -403,7 +402,7 @@ impl Decoder {
                     *input = rest;
                 }
                 Some(_) => {
-                    // Not a mark after all: its first bytes are the start of a line.
+                    // Not a byte order mark: the bytes read so far are the start of a line.
                     let seen = BYTE_ORDER_MARK.get(..self.mark_seen).unwrap_or_default();
                     self.partial.push_line(seen);
                     self.mark_seen = BYTE_ORDER_MARK.len();
@@ -442,9 +441,8 @@ impl Decoder {
         None
     }
 
-    /// Ends a block. HTML standard, server-sent events, "Interpreting an event stream", dispatch:
-    /// the last event id is set even if there is no data; without data there is no event; the name
-    /// does not outlive the block.
+    /// Ends a block. HTML standard, server-sent events, "Interpreting an event stream", dispatch: the last event id is
+    /// set even if there is no data; without data there is no event; the name applies to this block only.
     fn dispatch<'b>(&mut self, block: Block<'b>) -> Option<Found<'b>> {
         if let Some(id) = block.id.or_else(|| self.partial.id()) {
             self.last_id.clear();
@@ -478,7 +476,7 @@ impl Decoder {
         }
     }
 
-    /// Buffers the rest of the input, the start of a line.
+    /// Buffers the rest of the input, which is the start of a line.
     fn buffer_line(&mut self, input: &mut &[u8]) -> Result<(), TooLarge> {
         let piece = mem::take(input);
         if !piece.is_empty() {
@@ -511,8 +509,7 @@ impl Decoder {
     fn fail(&mut self) -> TooLarge {
         let error = TooLarge::new(self.limit);
         self.failed = Some(error);
-        // Dropped and not only cleared: a stream that failed at its limit must not keep that much
-        // memory.
+        // The buffer is dropped and not only cleared: a stream that failed at its limit must not keep that much memory.
         self.partial = Partial::default();
         self.must_resume = true;
         self.in_line = false;

@@ -7,7 +7,7 @@ use super::line::{find_line_end, split_line};
 use super::{Event, EventId, EventName};
 use crate::json::rollback::Rollback;
 
-/// A writer that appends one event to a buffer, or nothing.
+/// A writer that appends one complete event to a buffer, or nothing.
 ///
 /// Each method writes its field immediately; [`finish`](Self::finish) ends the event. If a writer
 /// is dropped before that, on an early return or while unwinding, the buffer is truncated to its
@@ -61,8 +61,8 @@ impl<'a> EventWriter<'a> {
         self
     }
 
-    /// Writes text as data, with one `data` field for each line. Readers get CR LF and CR as LF:
-    /// the format has no other line end.
+    /// Writes text as data, with one `data` field for each line. CR LF and CR are read as LF: the format has no other
+    /// line end.
     ///
     /// Further calls add lines. Empty text is one empty line, which is still an event; readers
     /// discard an event without any data.
@@ -74,9 +74,9 @@ impl<'a> EventWriter<'a> {
     /// Writes data in place: `write` appends it to the buffer. It is meant for JSON that is
     /// serialized directly into the stream.
     ///
-    /// The appended bytes are searched for line ends. Serialized JSON has none (they are escaped),
-    /// and is not moved; other bytes are split into lines as in [`data`](Self::data), so that no
-    /// event can be forged. `write` must only append, and should append UTF-8.
+    /// The appended bytes are searched for line ends. Serialized JSON has no line ends (they are escaped), and is not
+    /// moved; other bytes are split into lines as in [`data`](Self::data), so that no event can be forged. `write` must
+    /// only append, and should append UTF-8.
     ///
     /// ```
     /// use copilot_wire::sse::EventWriter;
@@ -116,8 +116,8 @@ impl<'a> EventWriter<'a> {
         self.event.keep();
     }
 
-    /// Writes a field. HTML standard, server-sent events: one space after the colon is not part of
-    /// the value. It is always written, because a value may start with a space.
+    /// Writes a field. HTML standard, server-sent events: one space after the colon is not part of the value. The space
+    /// is always written, because a value may itself start with a space.
     #[inline]
     fn field(self, name: &[u8], value: &str) -> Self {
         self.event.out.extend_from_slice(name);
@@ -129,8 +129,8 @@ impl<'a> EventWriter<'a> {
 
 /// Appends an existing event, for example one that is relayed from another stream.
 ///
-/// The `event` field is omitted for `message`, and the `id` field for an empty id. For readers an
-/// event without an id has that of the previous one.
+/// The `event` field is omitted for `message`, and the `id` field for an empty id. A reader gives an event without an
+/// id the id of the previous event.
 ///
 /// ```
 /// use copilot_wire::sse::{Event, encode};
@@ -150,8 +150,8 @@ pub fn encode(event: &Event<'_>, out: &mut Vec<u8>) {
     writer.data(event.data()).finish();
 }
 
-/// Appends a comment, one line for each line of `text`, and a blank line. Readers ignore comments;
-/// they keep a silent connection open.
+/// Appends a comment, one line for each line of `text`, and a blank line. Readers ignore comments, but sending them
+/// keeps a silent connection open.
 ///
 /// ```
 /// use copilot_wire::sse::comment;
@@ -178,7 +178,7 @@ fn data_lines(text: &[u8], out: &mut Vec<u8>) {
     });
 }
 
-/// Splits the value of an unfinished `data` field, from `start`, into one field for each line.
+/// Splits the value of an unfinished `data` field, which begins at `start`, into one field for each line.
 #[cold]
 fn split_again(start: usize, out: &mut Vec<u8>) {
     let text = out.split_off(start);
@@ -186,8 +186,7 @@ fn split_again(start: usize, out: &mut Vec<u8>) {
     data_lines(&text, out);
 }
 
-/// Passes every line of a text to `line`, also an empty last one: a text with n line ends has
-/// n + 1 lines.
+/// Calls `line` with every line of a text, also with an empty last line: a text with n line ends has n + 1 lines.
 fn each_line(text: &[u8], mut line: impl FnMut(&[u8])) {
     let mut rest = text;
     while let Some((first, _, tail)) = split_line(rest) {

@@ -7,7 +7,7 @@ use super::{EventId, EventName};
 /// An event: the input of [`encode`](super::encode) and the output of the
 /// [`Decoder`](super::Decoder).
 ///
-/// Name and id come from validated types or from a decoder, so encoding an `Event` cannot fail.
+/// The name and the id come from validated types or from a decoder, so encoding an `Event` cannot fail.
 ///
 /// ```
 /// use copilot_wire::event_name;
@@ -29,9 +29,8 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The name of an event with no `event` field, or an empty one (HTML standard, server-sent
-    /// events, "Interpreting an event stream", dispatch: the type is `message` if the type buffer
-    /// is empty).
+    /// The name of an event whose `event` field is absent or empty (HTML standard, server-sent events, "Interpreting an
+    /// event stream", dispatch: the type is `message` if the type buffer is empty).
     pub(super) const DEFAULT_NAME: &'static str = "message";
 
     /// Creates an event with data, the name `message` and no id.
@@ -59,8 +58,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// Creates an event from decoded parts, which cannot contain the characters that the validated
-    /// types refuse.
+    /// Creates an event from decoded parts, which cannot contain the characters that [`EventName`] and [`EventId`]
+    /// refuse.
     #[inline]
     pub(super) const fn from_parts(
         name: Cow<'a, str>,
@@ -70,7 +69,7 @@ impl<'a> Event<'a> {
         Self { name, data, id }
     }
 
-    /// Returns the name; `message` for an event without one.
+    /// Returns the name; `message` if the event was sent without a name.
     #[must_use]
     #[inline]
     pub fn name(&self) -> &str {
@@ -84,15 +83,15 @@ impl<'a> Event<'a> {
         &self.data
     }
 
-    /// Returns the last event id. Decoded events repeat the id of an earlier event until the stream
-    /// changes it. Empty if there is none.
+    /// Returns the last event id; empty if there is none. Decoded events repeat the id of an earlier event until the
+    /// stream changes it.
     #[must_use]
     #[inline]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the data, still borrowed from the chunk if the event was.
+    /// Returns the data, borrowed from the chunk if the event was.
     #[must_use]
     #[inline]
     pub fn into_data(self) -> Cow<'a, str> {

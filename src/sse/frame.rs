@@ -11,11 +11,10 @@ use super::Event;
 pub enum Frame<'a> {
     /// An event.
     Event(Event<'a>),
-    /// A comment line, without its colon. Only with
+    /// A comment line, without its colon. Returned only with
     /// [`Decoder::report_comments`](super::Decoder::report_comments).
     Comment(Cow<'a, str>),
-    /// A change of the reconnection time. Only with
-    /// [`Decoder::report_retry`](super::Decoder::report_retry).
+    /// A change of the reconnection time. Returned only with [`Decoder::report_retry`](super::Decoder::report_retry).
     Retry(Duration),
 }
 

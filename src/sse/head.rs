@@ -1,18 +1,18 @@
-//! The start of the last event: the next event usually starts with the same bytes.
+//! The first lines of the last event: the next event usually starts with the same bytes.
 
 use super::Event;
 
-/// The maximum length of a name that is stored.
+/// The maximum length in bytes of a name that is stored.
 const LONGEST: usize = 64;
 
 const NAME: &str = "event: ";
 
 /// The lines before the data of an event, as encoders write them: `event: NAME`, LF, `data: `.
 ///
-/// An event that begins with them and has one line of data needs no further parsing.
+/// An event that begins with these lines and has one line of data needs no further parsing.
 pub(super) struct Head {
     text: String,
-    /// The end of the name; 0 if there is none.
+    /// The end of the name in `text`; 0 if there is no name.
     name_end: usize,
 }
 
@@ -57,7 +57,7 @@ impl Head {
         true
     }
 
-    /// Returns the input after the head, if it starts with it.
+    /// Returns the input after the head, if the input starts with the head.
     #[inline]
     pub(super) fn strip<'b>(&self, input: &'b [u8]) -> Option<&'b [u8]> {
         input.strip_prefix(self.text.as_bytes())

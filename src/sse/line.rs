@@ -6,7 +6,7 @@ use memchr::memchr2;
 
 use crate::json::lanes::{ONES, any};
 
-/// Splits the first line off `bytes`: the line, its line end, and the rest.
+/// Splits off the first line of `bytes`: returns the line, its line end, and the bytes after it.
 ///
 /// HTML standard, server-sent events, "Parsing an event stream": a line ends with CR LF, with LF or
 /// with CR, and with nothing else (not with U+0085, U+2028, VT or FF). A CR at the end of `bytes`
@@ -26,12 +26,12 @@ pub(super) fn split_line(bytes: &[u8]) -> Option<(&[u8], LineEnd, &[u8])> {
     }
 }
 
-/// The relation of a line end to the end of the input.
+/// The state of a line end at the end of the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineEnd {
     /// The line end is complete.
     Whole,
-    /// The line end is a CR at the end of the input: an LF that follows belongs to it.
+    /// The line end is a CR at the end of the input: an LF at the start of the next chunk belongs to it.
     MayNeedLf,
 }
 
@@ -39,7 +39,7 @@ pub(super) enum LineEnd {
 #[inline]
 pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
     match (bytes.first_chunk(), bytes.last_chunk()) {
-        // A search with vectors takes longer to begin.
+        // A vectorized search takes longer to start than this one.
         (Some(first), Some(last)) if bytes.len() <= SHORT => match line_end_in(first) {
             None => Some(bytes.len() - first.len() + line_end_in(last)?),
             at => at,
@@ -52,7 +52,7 @@ pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
 #[inline(always)]
 fn line_end_in(bytes: &[u8; 8]) -> Option<usize> {
     let word = u64::from_le_bytes(*bytes);
-    // The lowest high bit that is set belongs to the first byte that is equal; higher ones need not.
+    // The lowest high bit that is set belongs to the first equal byte; higher bits may belong to unequal bytes.
     let equal = |byte: u8| {
         let differs = word ^ (ONES * u64::from(byte));
         differs.wrapping_sub(ONES) & !differs & (ONES << 7)
@@ -63,7 +63,7 @@ fn line_end_in(bytes: &[u8; 8]) -> Option<usize> {
     }
 }
 
-/// The length of the longest piece that [`is_inside_line`] accepts.
+/// The maximum length in bytes of a piece that [`is_inside_line`] accepts.
 const SHORT: usize = 16;
 
 /// Returns `true` if a piece is short and has no line end.
@@ -81,8 +81,7 @@ pub(super) fn is_inside_line(piece: &[u8]) -> bool {
 /// A parsed line.
 ///
 /// Values are undecoded bytes, so that UTF-8 is validated once, when the event is complete.
-/// Splitting before decoding gives the same result, because an ill-formed UTF-8 sequence never
-/// spans an ASCII byte.
+/// Decoding after splitting gives the same result, because an ill-formed UTF-8 sequence never includes an ASCII byte.
 #[derive(Clone, Copy)]
 pub(super) enum Line<'l> {
     Blank,
@@ -96,7 +95,7 @@ pub(super) enum Line<'l> {
 
 impl<'l> Line<'l> {
     /// Parses a line. HTML standard, server-sent events, "Interpreting an event stream": an empty
-    /// line ends the block; a line that starts with a colon is a comment; any other is a field.
+    /// line ends the block; a line that starts with a colon is a comment; any other line is a field.
     /// Fields with an unknown name, an `id` with U+0000 and a `retry` that is not a number are
     /// ignored.
     #[inline]
@@ -116,10 +115,10 @@ impl<'l> Line<'l> {
     }
 }
 
-/// Returns the value of a field with this name.
+/// Returns the value of the field if its name is `name`.
 ///
-/// The name is the text before the first colon and must match exactly; the value is the text after
-/// it, without one leading space. A line without a colon is a field with an empty value.
+/// The name is the text before the first colon and must match exactly. The value is the text after the colon, without
+/// one leading space. A line without a colon is a field with an empty value.
 #[inline]
 fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     match line.strip_prefix(name)? {

@@ -1,7 +1,7 @@
 //! Server-sent events: encoder and incremental decoder.
 //!
-//! It implements the section "Server-sent events" of the HTML standard, the base of every streaming
-//! chat protocol of this crate. It works on bytes, without a clock, sockets or a runtime.
+//! The module implements the section "Server-sent events" of the HTML standard, the base of most streaming chat
+//! protocols of this crate. It works on bytes, without a clock, sockets or a runtime.
 //!
 //! Writing: [`EventWriter`] appends one event to a buffer, or nothing if it is not finished;
 //! [`encode`] writes an existing [`Event`]; [`comment`] writes a keep-alive. No text can forge a

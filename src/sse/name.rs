@@ -5,9 +5,9 @@ use std::fmt;
 
 /// The name (type) of an event: not empty, and without CR or LF.
 ///
-/// HTML standard, server-sent events, "Interpreting an event stream": CR, LF and CR LF end a line,
-/// so a name with one could forge fields and events. An empty `event` field means `message`, so an
-/// empty name would be read as another one. All other characters are valid.
+/// HTML standard, server-sent events, "Interpreting an event stream": CR, LF and CR LF end a line, so a name that
+/// contains one could forge fields and events. An empty `event` field means `message`, so an empty name would be read
+/// as `message`. All other characters are valid.
 ///
 /// [`event_name!`](crate::event_name) creates a name from a literal, checked at compile time.
 ///
@@ -37,9 +37,9 @@ impl EventName {
         }
     }
 
-    /// Creates a name from a literal; for `event_name!`. It is called only in a `const` block,
-    /// where the assertion is a compile error. (`from_static` is not usable there: moving the name
-    /// out of its `Result` would drop the other variant, which constants may not do.)
+    /// Creates a name from a literal; for `event_name!`, which calls it only in a `const` block, where the assertion is
+    /// a compile error. (`from_static` is not usable there: moving the name out of its `Result` would drop the other
+    /// variant, which a constant must not do.)
     #[doc(hidden)]
     #[must_use]
     pub const fn from_literal(name: &'static str) -> Self {
@@ -72,7 +72,7 @@ impl EventName {
 /// let name = copilot_wire::event_name!("a\nb");
 /// ```
 ///
-/// An empty one does not compile either:
+/// An empty name does not compile either:
 ///
 /// ```compile_fail
 /// let name = copilot_wire::event_name!("");
@@ -119,8 +119,7 @@ impl EventId {
     }
 }
 
-/// The error for a text that is not a valid [`EventName`] or [`EventId`]. It contains the reason and the
-/// position, not the text.
+/// The error for a text that is not a valid [`EventName`] or [`EventId`]: the reason and the position, not the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("event {what} {fault}")]
 pub struct InvalidText {
@@ -169,13 +168,13 @@ enum Fault {
 impl Fault {
     const fn find(text: &str, refuse_null: bool) -> Option<Self> {
         let mut rest = text.as_bytes();
-        // By patterns, as iterators do not work in a `const fn`.
+        // Patterns are used because iterators do not work in a `const fn`.
         while let [byte, tail @ ..] = rest {
             let offset = text.len() - rest.len();
             match byte {
                 b'\r' | b'\n' => return Some(Self::LineEnd(offset)),
-                // Readers ignore such an id (HTML standard, server-sent events), so it would
-                // silently have no effect.
+                // Readers ignore an id with U+0000 (HTML standard, server-sent events), so it would have no effect and
+                // no error.
                 b'\0' if refuse_null => return Some(Self::Null(offset)),
                 _ => rest = tail,
             }
@@ -191,7 +190,7 @@ impl Fault {
     }
 }
 
-/// Implements the conversions and accessors of both types.
+/// Implements the conversions and accessors of `EventName` and `EventId`.
 macro_rules! checked_text {
     ($type:ident, $find:ident) => {
         impl TryFrom<String> for $type {

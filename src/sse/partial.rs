@@ -2,10 +2,10 @@
 
 use super::head::Head;
 
-/// The capacity that a buffer keeps after its event, whatever the event needed.
+/// The capacity in bytes that a buffer keeps after its event, even if the event needed less.
 const KEEP: usize = 16 * 1024;
 
-/// The buffered part of an unfinished block: the fields that are complete, and the open line.
+/// The buffered part of an unfinished block: its complete fields, and the open line.
 ///
 /// Data and the open line share one buffer, because most open lines become data: a long line that
 /// arrives in many pieces is appended and never moved.
@@ -21,7 +21,7 @@ pub(super) struct Partial {
     data_end: usize,
     /// The name; empty if there is none.
     name: Vec<u8>,
-    /// The id. An empty one differs from none: it resets the last event id.
+    /// The id. An empty id is not the same as no id: it resets the last event id.
     id: Vec<u8>,
     has_id: bool,
 }
@@ -33,8 +33,8 @@ impl Partial {
 
     /// Returns the number of bytes that the limit covers: data, open line, name and id.
     pub(super) fn len(&self) -> usize {
-        // Without the field name in front of the first data line: it is only in the buffer if the
-        // line came in several chunks, and the limit must not depend on that.
+        // The field name before the first data line is not counted: it is in the buffer only if the line came in
+        // several chunks, and the limit must not depend on the chunks.
         self.buffer.len() - self.data_start.unwrap_or(0) + self.name.len() + self.id.len()
     }
 
@@ -80,7 +80,7 @@ impl Partial {
         self.has_id = false;
     }
 
-    /// Adds the start of an event up to its data. There must be nothing yet.
+    /// Adds the start of an event up to its data. Nothing must be buffered before.
     pub(super) fn start_like(&mut self, head: &Head) {
         if head.has_name() {
             self.set_name(head.name().as_bytes());
@@ -102,7 +102,7 @@ impl Partial {
     /// Appends to the open line.
     #[inline]
     pub(super) fn push_line(&mut self, piece: &[u8]) {
-        // A copy of variable length is a call.
+        // Only copies of constant length are inlined.
         match (piece, <&[u8; 16]>::try_from(piece)) {
             ([byte], _) => self.buffer.push(*byte),
             (_, Ok(piece)) => self.buffer.extend_from_slice(piece),
@@ -114,7 +114,7 @@ impl Partial {
     pub(super) fn line_is_data(&mut self, len: usize) {
         let start = self.buffer.len().saturating_sub(len);
         if self.has_data() {
-            // The LF that joins the lines replaces the field name.
+            // The field name is replaced by the LF that joins the lines.
             drop(self.buffer.splice(self.data_end..start, [b'\n']));
         } else {
             self.data_start = Some(start);
@@ -145,10 +145,10 @@ impl Partial {
         self.buffer.truncate(self.data_end);
     }
 
-    /// Clears the block, and releases buffers that it did not need.
+    /// Clears the block, and releases capacity that it did not need.
     pub(super) fn clear(&mut self) {
         for buffer in [&mut self.buffer, &mut self.name, &mut self.id] {
-            // In a stream of large events the next one needs as much.
+            // In a stream of large events, the next event needs about as much.
             let used = buffer.len();
             buffer.clear();
             buffer.shrink_to(KEEP.max(2 * used));

@@ -8,7 +8,7 @@ payloads! {
 
     /// The beginning of a reply.
     Start = "start" {
-        /// The id of the message: that of the assistant's last message if the reply continues it.
+        /// The id of the message; the id of the assistant's last message if the reply continues that message.
         message_id: Option<String>,
         /// Metadata of the message.
         metadata: Option<Json> [name = "messageMetadata"],
@@ -53,7 +53,7 @@ payloads! {
     SourceUrl = "source-url" [new = "Creates a source with an address."] {
         /// The id of the source.
         source_id: String [always, new],
-        /// The address. Pages make it a link: never pass on one that is not `http` or `https`.
+        /// The address. Pages make it a link: never send an address that is not `http` or `https`.
         url: String [always, hidden, new],
         /// The title.
         title: Option<String> [hidden, set = "Sets the title."],
@@ -69,14 +69,14 @@ payloads! {
         /// The file name.
         filename: Option<String> [hidden],
     }
-    /// A file that the reply holds.
+    /// A file in the reply.
     File = "file" [new = "Creates a file from its address and its media type."] {
         /// The URL of the file; it may be a `data:` URL.
         url: String [always, hidden, new],
         /// The media type.
         media_type: String [always, new],
     }
-    /// The beginning of a tool call, before its input.
+    /// The beginning of a tool call whose input follows.
     ToolInputStart = "tool-input-start" {
         /// The id of the call.
         tool_call_id: String [always],
@@ -94,7 +94,7 @@ payloads! {
         /// The piece.
         input_text_delta: String [always, hidden],
     }
-    /// A tool call with all of its input.
+    /// A tool call with its complete input.
     ToolInputAvailable = "tool-input-available" [new = "Creates a call of a tool that the page runs."] {
         /// The id of the call.
         tool_call_id: String [always, new],
@@ -107,8 +107,7 @@ payloads! {
         /// `true` if the page has no type for the tool.
         dynamic: bool [set = "Sets that the page has no type for the tool."],
     }
-    /// A tool call whose input is not valid. `ai` 5.0.0 does not know this chunk, so replies never
-    /// hold it.
+    /// A tool call whose input is not valid. `ai` 5.0.0 does not know this chunk, so replies never contain it.
     ToolInputError = "tool-input-error" {
         /// The id of the call.
         tool_call_id: String [always],
@@ -129,8 +128,8 @@ payloads! {
         output: Json [always],
         /// `true` if the server ran the tool.
         provider_executed: bool,
-        /// `true` if the page has no type for the tool. It must be as in the call: `ai` 5.0.0 does not
-        /// find the call otherwise.
+        /// `true` if the page has no type for the tool. The value must be the same as in the call; otherwise `ai` 5.0.0
+        /// does not find the call.
         dynamic: bool,
     }
     /// The failure of a tool call.
@@ -144,7 +143,7 @@ payloads! {
         /// `true` if the page has no type for the tool.
         dynamic: bool,
     }
-    /// A question whether a tool call may be made. Known from `ai` 6 on.
+    /// A question whether a tool call may run. Known from `ai` 6 on.
     ToolApprovalRequest = "tool-approval-request" {
         /// The id of the question.
         approval_id: String [always],
@@ -158,22 +157,22 @@ payloads! {
     }
     /// Metadata of the message.
     MessageMetadata = "message-metadata" [new = "Creates metadata: a JSON object."] {
-        /// The metadata, which the page merges with what it has.
+        /// The metadata, which the page merges with the message's earlier metadata.
         metadata: Json [name = "messageMetadata", always, new],
     }
     /// The end of a step.
     FinishStep = "finish-step" {}
-    /// The end of a reply that is complete.
+    /// The end of a complete reply.
     Finish = "finish" {
         /// Metadata of the message.
         metadata: Option<Json> [name = "messageMetadata"],
     }
-    /// The end of a reply that failed.
+    /// The end of a failed reply.
     Error = "error" [new = "Creates the end of a reply that failed."] {
         /// A message for the user.
         error_text: String [always, hidden, new],
     }
-    /// The end of a reply that was cancelled.
+    /// The end of a cancelled reply.
     Abort = "abort" {}
 }
 

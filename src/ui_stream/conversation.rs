@@ -1,4 +1,4 @@
-//! The request as a conversation.
+//! A request as a conversation.
 
 use std::borrow::Cow;
 use std::mem;
@@ -11,8 +11,8 @@ use crate::protocol::{
 };
 
 impl Conversation for ChatRequest {
-    /// Returns the history. Text parts of a message are joined, up to the next call of a tool. Files follow the message
-    /// that they came with.
+    /// Returns the history. Text parts of a message are joined, up to the next tool call. Files follow the message that
+    /// contains them.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.as_deref().filter(|text| !text.is_empty());
         let system = system.map(|text| HistoryItem::Message(Message::new(Role::System, text)));
@@ -32,7 +32,8 @@ impl Conversation for ChatRequest {
         })
     }
 
-    /// Runs of the agent's own tools, which come back as well, are in the history only.
+    /// Returns the results of the page's tools. Runs of the agent's tools, which the page returns too, are only in the
+    /// history.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
         let newest = self
             .messages
@@ -41,7 +42,7 @@ impl Conversation for ChatRequest {
         let since = self.messages.iter().skip(newest.map_or(0, |at| at + 1));
         let parts = since.flat_map(|message| &message.parts);
         parts
-            // A question is answered by `dialog_answer`, although on the wire it is a call.
+            // A question is a call on the wire, but its answer is returned by `dialog_answer`.
             .filter(|part| !part.provider_executed && !is_question(part))
             .filter_map(|part| {
                 let mut result = result(part)?;
@@ -60,10 +61,9 @@ impl Conversation for ChatRequest {
 }
 
 impl ChatRequest {
-    /// Returns the question of the last message that the user has answered, and that no reply has
-    /// settled.
+    /// Returns the question of the last message that the user has answered, if no reply has settled it.
     pub(super) fn decided(&self) -> Option<&UiPart> {
-        // Only in the last message: a question of an earlier turn was settled by its reply.
+        // Only in the last message: a question of an earlier turn was settled by the reply to its answer.
         let mut parts = self.continued()?.parts.iter().rev();
         parts.find(|part| is_question(part) && part.is("approval-responded"))
     }
@@ -78,7 +78,7 @@ fn role(message: &UiMessage) -> Role {
     }
 }
 
-/// Returns `true` for the call that stands for a confirmation.
+/// Returns `true` for the call that represents a confirmation.
 fn is_question(part: &UiPart) -> bool {
     part.approval.is_some() && part.kind == "dynamic-tool" && part.tool_name() == Some(QUESTION)
 }
@@ -104,7 +104,7 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
     let mut items = Vec::new();
     let mut text = Cow::Borrowed("");
     let mut files = Vec::new();
-    // The results of the calls that were made together follow all of these calls.
+    // The results of calls that were made together follow the last of these calls.
     let mut results = Vec::new();
     for part in &message.parts {
         if let Some(said) = said(part) {
@@ -122,8 +122,7 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
             items.push(HistoryItem::Message(asked));
         } else if let Some(name) = part.tool_name().filter(|_| !part.is("input-streaming")) {
             if !text.is_empty() {
-                // The text before a call is a message of its own, so that the order of the parts is
-                // kept.
+                // The text before a call becomes a separate message, which preserves the order of the parts.
                 let said = Message::new(role, mem::take(&mut text));
                 items.push(HistoryItem::Message(said));
             }
@@ -135,7 +134,7 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
         }
     }
     items.append(&mut results);
-    // A message of the user counts even where nothing in it is text.
+    // A message of the user counts even if it has no text.
     if !text.is_empty() || !files.is_empty() || role == Role::User {
         items.push(HistoryItem::Message(Message::new(role, text)));
     }
@@ -154,10 +153,10 @@ fn attachment(part: &UiPart) -> Option<Attachment<'_>> {
     })
 }
 
-/// Returns the result of a tool call, once it has one that stays.
+/// Returns the final result of a tool call; `None` if it has none yet.
 fn result(part: &UiPart) -> Option<ToolResult<'_>> {
     let content = match part.state.as_deref()? {
-        // A preliminary output is replaced by a later one of the same call.
+        // A preliminary output is followed by another output of the same call.
         "output-available" if !part.preliminary => match &part.output {
             Some(output) => output.string().unwrap_or_else(|| output.text().into()),
             None => "null".into(),

@@ -15,16 +15,16 @@ pub struct Data {
     /// The type: `data-NAME`.
     #[wire(name = "type", always)]
     pub kind: String,
-    /// The id. Data with the type and id of an earlier chunk replaces that.
+    /// The id. Data with the type and id of an earlier chunk replaces the data of that chunk.
     #[wire(set = "Sets the id: later data of this name with this id replaces this.")]
     pub id: Option<String>,
-    /// The data of the part, of any JSON type.
+    /// The data, of any JSON type.
     #[wire(always)]
     pub data: Json,
-    /// `true` if only `onData` of the page gets the data, and it is no part of the message.
+    /// `true` if the page only passes the data to `onData`, without adding it to the message.
     #[wire(set = "Sets that only `onData` of the page gets the data.")]
     pub transient: bool,
-    /// Members that this crate does not know. Replies leave them out: `ai` 5.0.0 refuses them.
+    /// Members that this crate does not know. Replies omit them, because `ai` 5.0.0 rejects them.
     pub unknown: Members,
 }
 
@@ -33,7 +33,7 @@ impl Data {
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the data does not serialize.
+    /// [`WriteError`] if the data cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(name: &str, data: &T) -> Result<Self, WriteError> {
         Ok(Self {
             kind: format!("{PREFIX}{name}"),

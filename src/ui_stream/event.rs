@@ -13,7 +13,7 @@ use crate::protocol::FrameEvent;
 /// An event in either direction: one chunk of a stream.
 #[derive(Clone, Debug, PartialEq, Eq, FrameEvent)]
 #[non_exhaustive]
-// The schema of the SDK demands members: a page fails the whole reply without them.
+// The schema of the SDK requires some members: without one of them a page fails the complete reply.
 #[event(whole, truncated = "the stream ended without finish")]
 #[event(output = "A chunk that an agent sends during a turn. The others are the reply's own.")]
 pub enum Event {
@@ -30,7 +30,7 @@ pub enum Event {
     TextEnd(TextEnd),
     /// A block of reasoning begins.
     ReasoningStart(ReasoningStart),
-    /// A piece of reasoning. The reply has block ids of its own.
+    /// A piece of reasoning. Replies write their own block ids.
     #[event(output)]
     ReasoningDelta(ReasoningDelta),
     /// A block of reasoning ends.
@@ -50,7 +50,7 @@ pub enum Event {
     /// A piece of the input of a tool call.
     #[event(output)]
     ToolInputDelta(ToolInputDelta),
-    /// A tool call with its input. The turn goes on: for a tool that the agent runs.
+    /// A tool call with its input, for a tool that the agent runs: the turn continues.
     #[event(output)]
     ToolInputAvailable(ToolInputAvailable),
     /// A tool call whose input is not valid.
@@ -61,7 +61,7 @@ pub enum Event {
     /// The failure of a tool call, which ends the step.
     #[event(output)]
     ToolOutputError(ToolOutputError),
-    /// The question whether a tool call may be made.
+    /// A question whether a tool call may run.
     ToolApprovalRequest(ToolApprovalRequest),
     /// The user denied a tool call.
     ToolOutputDenied(ToolOutputDenied),
@@ -85,7 +85,7 @@ pub enum Event {
     /// A chunk of a type that this crate does not know: a JSON object.
     #[event(other)]
     Unknown(Json),
-    /// The end of the stream: `[DONE]`. Readers ignore the rest.
+    /// The end of the stream: `[DONE]`. Readers ignore everything after it.
     #[event(data = "[DONE]", last)]
     Done,
 }
@@ -94,7 +94,7 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// The page shall run tools and come back with the results.
+    /// Calls of tools that the page runs. Its next request has the results.
     Calls(Vec<ToolInputAvailable>),
     /// The answer failed.
     Error(Error),

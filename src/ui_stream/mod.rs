@@ -1,10 +1,10 @@
 //! The UI message stream of the AI SDK, the protocol of web pages with `useChat` (React, Vue, Svelte,
 //! Angular, assistant-ui and others).
 //!
-//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] puts an agent at
-//!   `POST /api/chat`, where such a page posts. No Node.js server is needed in between.
-//! * Client: [`ChatRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads
-//!   the reply as [`Event`]s.
+//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] serves an agent at `POST /api/chat`, the default
+//!   path of these pages. No Node.js server is needed in between.
+//! * Client: serialize a [`ChatRequest`], and read the reply as [`Event`]s with an
+//!   [`EventDecoder`](crate::protocol::EventDecoder).
 //!
 //! ```
 //! use copilot_wire::protocol::EventDecoder;
@@ -37,39 +37,38 @@
 //! | `text` | one block: `text-start`, `text-delta`s, `text-end` |
 //! | `reasoning` | a block of `reasoning-start`, `reasoning-delta`s, `reasoning-end` |
 //! | `status` | `data-status` for `onData` of the page, transient: `{level, message, details}` |
-//! | `tool_run` | a tool call with `providerExecuted` and its output, and then a new step |
+//! | `tool_run` | a tool call with `providerExecuted` and its output, followed by a new step |
 //! | `cite` | `source-url`, or `source-document` without an `http` or `https` address |
 //! | `table` | `data-table`, `{name, description, rows}`, and a Markdown table |
 //! | `chart` | `data-chart`, a table with `kind` and the names of its members, and a Markdown table |
-//! | `error` | a paragraph of text; the turn goes on |
+//! | `error` | a paragraph of text; the turn continues |
 //! | `usage` | `message-metadata`: `{usage: {inputTokens, outputTokens, ..}}` |
 //! | `confirm` | a question in text, or with [`Mount::approvals`] an approval request |
 //! | `call`, `calls` | calls of tools that the page runs, if the request or the [`Mount`] names them |
-//! | `cut` | a paragraph: pages of version 5.0.0 fail at a reason |
+//! | `cut` | a paragraph of text: pages of version 5.0.0 reject a `finishReason` |
 //!
-//! A question in text is recognized by the id in its last line, which passed through the client: use ids
-//! that are hard to guess if a yes can do harm, and let no model repeat them.
+//! A question in text is recognized by the id in its last line, which has passed through the client: if a yes can do
+//! harm, use ids that are hard to guess, and let no model repeat them.
 //!
-//! Beyond parts, an agent for this protocol sends any [`Output`], such as [`Data`] for a component of
-//! the page, a [`File`], or the call and the output of a tool that takes its time; it ends with an
-//! [`Ending`]: calls of any tools, or an [`Error`].
+//! Beyond parts, an agent for this protocol can send any [`Output`], such as [`Data`] for a component of the page, a
+//! [`File`], or the call and the output of a tool that runs for long. It can end with an [`Ending`]: calls of any
+//! tools, or an [`Error`].
 //!
 //! # Rules of the stream
 //!
-//! Version 5.0.0 of the package `ai` is the strictest reader, and all later ones accept the bytes
-//! that it accepts. The session of a reply ensures these rules, whatever an agent sends:
+//! Version 5.0.0 of the package `ai` is the strictest reader: all later versions accept the bytes that it accepts. The
+//! session of a reply ensures these rules, whatever an agent sends:
 //!
-//! 1. Only chunks and members of version 5.0.0 are sent: it rejects any other. So there is no `finishReason`
-//!    and no `tool-input-error`; approvals, which came with version 6, must be switched on.
-//! 2. The id of the message is that of the assistant's last message, if the request ends with one:
-//!    the page would show everything twice otherwise.
-//! 3. A step begins before any content, and a new one after the output of a tool. A page sends
-//!    results of tools by itself when the last step has nothing but finished tools: without a new
-//!    step it would do so for ever. It notices a step with its first part, so such a step is
-//!    never left empty.
+//! 1. Only chunks and members of version 5.0.0 are sent, because it rejects all others. So `finishReason` and
+//!    `tool-input-error` are not sent, and approvals, which version 6 introduced, must be enabled.
+//! 2. If the request ends with a message of the assistant, the reply has the id of that message. Otherwise the page
+//!    would show the message twice.
+//! 3. A step begins before any content, and a new step after the output of a tool. A page posts the results of tools by
+//!    itself if the last step contains only finished tools: without the new step it would post again and again. A page
+//!    recognizes a step by its first part, so the new step is never left empty.
 //! 4. A piece of text belongs to an open block. Blocks are opened by their first piece.
 //! 5. A failure is an `error` chunk: pages accept a truncated stream as complete.
-//! 6. A request is refused in plain text, which is what the page shows.
+//! 6. A refusal is plain text, because the page shows the body.
 //!
 //! `tests/interop/ui-stream/run` lets `ai` 5.0.0, 5.0.277, 6.0.326 and 7.0.173 read the same bytes.
 
@@ -134,7 +133,7 @@ impl Protocol for UiStream {
         id.map(Cow::Borrowed)
     }
 
-    /// Adds the tools that the request does not list: a page knows its tools better than the mount does.
+    /// Adds the mount's tools that the request does not list: the page's own description of a tool has precedence.
     fn apply(settings: &Settings, request: &mut ChatRequest) {
         for (name, tool) in settings.tools.iter() {
             if request.tools.get(name).is_none() {
@@ -162,7 +161,7 @@ impl Protocol for UiStream {
         headers.insert(name, HeaderValue::from_static("v1"));
     }
 
-    /// Creates a refusal whose body is one sentence, because the page shows the whole body.
+    /// Creates a refusal whose body is one sentence, because the page shows the complete body.
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         let kind = HeaderValue::from_static("text/plain; charset=utf-8");
         refusal.to_response(kind, refusal.to_string())

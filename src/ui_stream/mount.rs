@@ -1,4 +1,4 @@
-//! Mounting an agent at the path that a page posts to.
+//! Mounting an agent at the path to which a page posts.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::json::{Json, Members};
 use crate::protocol::{Protocol as _, Refusal, Tool};
 use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site};
 
-/// Mounts an agent for pages on the AI SDK, at `POST /api/chat`, which is where `useChat` posts.
+/// Mounts an agent for pages with the AI SDK, by default at `POST /api/chat`, the default path of `useChat`.
 ///
 /// ```
 /// use copilot_wire::protocol::Tool;
@@ -28,7 +28,7 @@ use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site};
 pub struct Mount {
     path: String,
     settings: Settings,
-    /// The headers that are taken from messages of a WebSocket.
+    /// The headers that guards may read from messages of a WebSocket.
     headers: Vec<HeaderName>,
 }
 
@@ -62,40 +62,40 @@ impl Mount {
         }
     }
 
-    /// Sets the path: the `api` of the page.
+    /// Sets the path: the option `api` of the page.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Sets whether a confirmation is an approval request, which pages on version 6 or later can
-    /// show. The stream fails on version 5. By default a confirmation is a question in text.
+    /// Sets whether a confirmation is an approval request, which pages of version 6 or later can show; on version 5 the
+    /// reply fails. By default a confirmation is a question in text.
     #[must_use]
     pub fn approvals(mut self, approvals: bool) -> Self {
         self.settings.approvals = approvals;
         self
     }
 
-    /// Sets whether tables and charts are sent as Markdown as well, which is the default: for pages
-    /// without components for `data-table` and `data-chart`.
+    /// Sets whether tables and charts are also sent as Markdown, for pages without components for `data-table` and
+    /// `data-chart`. The default is `true`.
     #[must_use]
     pub fn markdown(mut self, markdown: bool) -> Self {
         self.settings.markdown = markdown;
         self
     }
 
-    /// Adds a header that guards may take from the messages of a [WebSocket](crate::router::socket), where pages of
-    /// version 7 put their headers, besides `authorization`. It must be none that a proxy sets or checks: a message
-    /// passes it. One that the handshake has takes precedence.
+    /// Adds a header, besides `authorization`, that guards can read from the messages of a
+    /// [WebSocket](crate::router::socket), where pages of version 7 put their headers. Do not add a header that a proxy
+    /// sets or checks: proxies do not see messages. A header of the handshake has precedence.
     #[must_use]
     pub fn message_header(mut self, name: HeaderName) -> Self {
         self.headers.push(name);
         self
     }
 
-    /// Adds a tool that the page runs. Requests of `useChat` do not list the page's tools, so agents
-    /// learn of them here.
+    /// Adds a tool that the page runs. Requests of `useChat` do not list the page's tools, so the mount must declare
+    /// them for the agent.
     #[must_use]
     pub fn tool(mut self, tool: Tool<'static>) -> Self {
         let offered = Json::object(|offered| {
@@ -142,8 +142,7 @@ fn no_content() -> Response<Body> {
     response
 }
 
-/// `GET {api}/{chat}/stream`, below the path of the requests: a page that has `resume` set asks whether there is a
-/// reply to resume, each time it is loaded.
+/// `GET {api}/{chat}/stream`: a page with the option `resume` asks for a running reply each time it is loaded.
 struct Resume(String);
 
 #[async_trait]
@@ -152,9 +151,9 @@ impl Endpoint for Resume {
         #[cfg(feature = "resumable")]
         if let Some(replies) = call.replies(&self.0) {
             let chat = call.param("chat").unwrap_or_default();
-            // Also a reply that has ended: nobody knows whether its last bytes arrived.
+            // A reply that has ended is sent too: its last bytes may not have arrived.
             if let Some(id) = replies.latest(chat).await {
-                // From the first event: the page replaces what it has of this message.
+                // From the first event, because the page discards its copy of this message.
                 return router::stream::<UiStream>(replies.tail::<UiStream>(id, 0));
             }
         }
@@ -171,7 +170,7 @@ impl Endpoint for Resume {
     }
 }
 
-/// `POST {api}/{chat}/stop`: cancels the reply, wherever it runs. Nothing to cancel is no error.
+/// `POST {api}/{chat}/stop`: cancels the reply, in any process. It is not an error if no reply runs.
 #[cfg(feature = "resumable")]
 struct Stop(String);
 

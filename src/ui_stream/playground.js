@@ -1,4 +1,4 @@
-// Plays a page on the AI SDK.
+// Emulates a page with the AI SDK.
 
 class UiStreamFront extends Front {
   static label = "AI SDK page";
@@ -73,7 +73,7 @@ class UiStreamFront extends Front {
       if (reply.sources.length > 0) this.answer.sources("Sources", reply.sources);
       if (!reply.over) this.answer.notice("The stream ended without finish: a page takes this for a whole answer.");
     } finally {
-      // The continued message was replaced by its copy, which has what this reply added.
+      // `message` is a copy of the continued message with the additions of this reply, and replaces it.
       if (last.role === "assistant") this.messages.pop();
       if (message.parts.length > 0) this.messages.push(message);
     }

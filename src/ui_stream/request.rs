@@ -1,4 +1,4 @@
-//! The request.
+//! The request of a page.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -6,7 +6,7 @@ use http::StatusCode;
 use crate::json::{Json, List, Members, Wire};
 use crate::protocol::Refusal;
 
-/// A request of a page: the whole conversation.
+/// A request of a page, with the complete conversation.
 ///
 /// ```
 /// use copilot_wire::ui_stream::{ChatRequest, UiMessage};
@@ -23,7 +23,7 @@ use crate::protocol::Refusal;
 pub struct ChatRequest {
     /// The id of the chat.
     pub id: String,
-    /// The conversation, oldest message first. Never empty in a request that was read.
+    /// The conversation, oldest message first; not empty in a request that a router has accepted.
     #[wire(always)]
     pub messages: List<UiMessage>,
     /// The action of the user.
@@ -35,7 +35,7 @@ pub struct ChatRequest {
     /// The tools of the page by their names, as assistant-ui sends them: each is an object with
     /// `description` and `parameters`.
     pub tools: Members,
-    /// All other members: whatever the page puts into `body`.
+    /// All other members: those that the page adds with `body`.
     pub unknown: Members,
 }
 
@@ -44,11 +44,11 @@ pub struct ChatRequest {
 #[non_exhaustive]
 #[wire(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// Sent a message, the result of a tool, or an answer to a question.
+    /// The user sent a message, the result of a tool, or an answer to a question.
     SubmitMessage,
-    /// Asked for another answer.
+    /// The user asked for another answer.
     RegenerateMessage,
-    /// Something that this crate does not know. An empty name stands for a request that does not say.
+    /// An action that this crate does not know; the name is empty if the request names no action.
     #[wire(other)]
     Other(String),
 }
@@ -60,7 +60,7 @@ impl Default for Trigger {
 }
 
 impl ChatRequest {
-    /// Creates a request to answer the last of `messages`.
+    /// Creates a request for an answer to the last of `messages`.
     #[must_use]
     pub fn new(id: impl Into<String>, messages: impl IntoIterator<Item = UiMessage>) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl ChatRequest {
     pub(super) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
         if request.messages.is_empty() {
-            // Pages that keep the conversation on the server send `message` alone.
+            // Pages that store the conversation on the server send only `message`.
             let message = "must be a list with the messages of the conversation";
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
             return Err(refusal.at("messages"));
@@ -83,8 +83,7 @@ impl ChatRequest {
         Ok(request)
     }
 
-    /// Returns the message of the assistant that the reply continues: the last one, if it is the
-    /// assistant's.
+    /// Returns the message that the reply continues: the last message, if it is the assistant's.
     #[must_use]
     pub fn continued(&self) -> Option<&UiMessage> {
         self.messages
@@ -93,7 +92,7 @@ impl ChatRequest {
     }
 }
 
-/// One message of the conversation, as the page keeps it.
+/// One message of the conversation, as the page stores it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(new = "Creates a message.")]
@@ -121,8 +120,7 @@ impl UiMessage {
     }
 }
 
-/// One part of a message. Which members it has depends on its type; parts of a type that this crate
-/// does not know keep all of theirs.
+/// One part of a message. Its type determines which members it has; all other members are in `unknown`.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(
@@ -175,20 +173,20 @@ pub struct UiPart {
     /// `true` if the server ran the tool.
     #[wire(secret)]
     pub provider_executed: bool,
-    /// The question whether a tool call may be made.
+    /// The question whether a tool call may run, and its answer.
     pub approval: Option<Approval>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// A question whether a tool call may be made, and the answer.
+/// A question whether a tool call may run, and the answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Approval {
     /// The id of the question.
     #[wire(always)]
     pub id: String,
-    /// The answer, once there is one.
+    /// The answer; `None` until the user has answered.
     pub approved: Option<bool>,
     /// The reason, in the user's words.
     pub reason: Option<String>,
@@ -197,7 +195,7 @@ pub struct Approval {
 }
 
 impl UiPart {
-    /// Creates a text.
+    /// Creates a text part.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
@@ -208,18 +206,18 @@ impl UiPart {
 
     /// Returns the name of the tool, if this is a tool call.
     ///
-    /// Its states are `input-streaming`, `input-available`, `approval-requested`,
-    /// `approval-responded`, `output-available`, `output-error` and `output-denied`.
+    /// States of a call: `input-streaming`, `input-available`, `approval-requested`, `approval-responded`,
+    /// `output-available`, `output-error` and `output-denied`.
     #[must_use]
     pub fn tool_name(&self) -> Option<&str> {
         match self.kind.strip_prefix("tool-") {
-            // A part without a name is still a tool, whose state decides what the page does.
+            // A part without a name is still a tool call, and its state decides what the page does.
             None if self.kind == "dynamic-tool" => Some(self.tool.as_deref().unwrap_or_default()),
             name => name,
         }
     }
 
-    /// Returns `true` if this is a part in that state.
+    /// Returns `true` if the part is in this state.
     pub(super) fn is(&self, state: &str) -> bool {
         self.state.as_deref() == Some(state)
     }

@@ -17,41 +17,41 @@ use crate::protocol::{
     FrameEvent as _, Level, Question, SendError, Status, Table, ToolCall, ToolRun, Usage, Writer,
 };
 
-/// The tool whose call stands for a confirmation.
+/// The name of the tool whose call represents a confirmation.
 pub(super) const QUESTION: &str = "confirm";
 
 /// The session of one reply.
 pub type Session = BlockSession<Reply>;
 
-/// One reply: its blocks and steps.
+/// One reply with its blocks and steps.
 ///
-/// AI SDK UI message stream, 3.2 and 4: a piece of text belongs to a block that is open; a reply
-/// always has a step; a failure is always told, because a stream that is only cut looks finished.
+/// AI SDK UI message stream, 3.2 and 4: a piece of text belongs to an open block; a reply always has a step; a failure
+/// is always sent, because a page takes a truncated stream for a complete one.
 #[derive(Debug)]
 pub struct Reply {
     env: Env,
     approvals: bool,
     markdown: bool,
     message_id: String,
-    /// The chunk that settles the question that the request answers.
+    /// The chunk that settles the question answered by the request.
     settled: Option<Event>,
-    /// The ids of the calls that outputs may belong to.
+    /// The ids of the calls for which outputs are accepted.
     calls: HashSet<String>,
     /// The id of the newest block.
     block: String,
     /// The number of the newest block.
     blocks: u64,
-    /// The number of sources in the message, which an earlier reply may have begun.
+    /// The number of sources in the message, including those of earlier replies.
     sources: usize,
-    /// `true` if the step has the output of a tool. It must not be the last step then: a page that
-    /// finds only finished tools in the last step posts again, and again.
+    /// `true` if the step contains the output of a tool. It must then not be the last step: a page that finds only
+    /// finished tools in the last step posts again and again.
     step_is_over: bool,
-    /// `true` if the previous step is such a one, and nothing was written since: pages notice a new
-    /// step with the first part in it.
+    /// `true` if the previous step contains the output of a tool and the new step is empty: pages recognize the new
+    /// step by its first part.
     step_is_hidden: bool,
 }
 
-/// The place that a reply is written to.
+/// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session {
@@ -68,7 +68,7 @@ pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> 
             .unwrap_or_else(|| env.new_id("msg")),
         settled: settled(request),
         sources: sources.count(),
-        // A reply that continues a message may also give the output of a call in it.
+        // A reply that continues a message may also send the output of a call in that message.
         calls: parts.filter_map(|part| part.tool_call_id.clone()).collect(),
         block: String::new(),
         blocks: 0,
@@ -78,7 +78,7 @@ pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> 
     BlockSession::new(reply).tools(request.tools().map(|tool| tool.name.into_owned()))
 }
 
-/// Returns the chunk that settles the question that the request answers.
+/// Returns the chunk that settles the question answered by the request.
 fn settled(request: &ChatRequest) -> Option<Event> {
     let part = request.decided()?;
     let tool_call_id = part.tool_call_id.clone()?;
@@ -116,11 +116,11 @@ impl Blocks for Reply {
         };
         to.event(self, start);
         if let Some(settled) = self.settled.take() {
-            // Before the step: the question belongs to the step that the user has answered.
+            // Before the new step: the question belongs to the step that contains the user's answer.
             to.event(self, settled);
         }
-        // Without a step of its own, the reply to the result of a tool leaves that tool in the last
-        // step, and the page posts the result for ever.
+        // Without a new step, the reply to the result of a tool would leave this tool in the last step, and the page
+        // would post the result again and again.
         to.event(self, StartStep::default());
     }
 
@@ -165,7 +165,7 @@ impl Blocks for Reply {
             Output::MessageMetadata(chunk) if chunk.metadata.kind() != Kind::Object => {
                 return Err(SendError::Invalid("metadata must be an object".into()));
             }
-            // These need not interrupt a text.
+            // Transient data does not interrupt a block of text.
             Output::Data(Data {
                 transient: true, ..
             })
@@ -178,7 +178,7 @@ impl Blocks for Reply {
             Output::ToolOutputAvailable(chunk) => self.end_call(&chunk.tool_call_id, to)?,
             Output::ToolOutputError(chunk) => self.end_call(&chunk.tool_call_id, to)?,
         }
-        // Without unknown members: version 5.0.0 fails the reply at any.
+        // Without unknown members, for which version 5.0.0 fails the reply.
         to.event(self, Event::from(output.clone()).strict());
         Ok(())
     }
@@ -210,7 +210,7 @@ impl Blocks for Reply {
         to.event(self, data);
     }
 
-    /// Writes a run of a tool. The page must not run it again.
+    /// Writes a run of a tool, marked so that the page does not run the tool again.
     fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) -> Result<(), SendError> {
         self.interrupt(to);
         let id = self.env.new_id("call");
@@ -225,11 +225,10 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    /// Writes the usage by the names of the SDK, as metadata, which the page merges: the last one
-    /// counts.
+    /// Writes the usage with the names of the SDK, as metadata. The page merges metadata, so the last usage counts.
     fn usage(&mut self, usage: &Usage, to: &mut To<'_>) {
         let metadata = Json::object(|metadata| {
-            // Numbers always write.
+            // Writing numbers cannot fail.
             let _ = metadata.object("usage", |figures| {
                 figures
                     .u64("inputTokens", usage.input_tokens)
@@ -243,11 +242,10 @@ impl Blocks for Reply {
         to.event(self, MessageMetadata::new(metadata));
     }
 
-    /// Writes a source. The block that is open stays open: a text in two blocks would be shown as
-    /// two paragraphs.
+    /// Writes a source. An open block stays open, because a text in two blocks would be shown as two paragraphs.
     fn cite(&mut self, citation: &Citation, to: &mut To<'_>) {
         self.sources += 1;
-        // A source is a part, with which pages notice the step.
+        // A source is a part, by which pages recognize the step.
         self.step_is_hidden = false;
         let id = self.sources.to_string();
         let title = Some(&*citation.title).filter(|title| !title.is_empty());
@@ -257,7 +255,7 @@ impl Blocks for Reply {
                 source.title = title.map(str::to_owned);
                 to.event(self, source);
             }
-            // No page may get a link with a script in it.
+            // The page gets no link, which could contain a script.
             None => {
                 let title = title.or(citation.url.as_deref());
                 let title = title.unwrap_or("(untitled)");
@@ -307,7 +305,7 @@ impl Blocks for Reply {
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
         self.end_step(to);
         to.event(self, FinishStep::default());
-        // No `finishReason`: version 5.0.0 fails at members that it does not know.
+        // Without `finishReason`: version 5.0.0 rejects members that it does not know.
         to.event(self, Finish::default());
         Ok(())
     }
@@ -328,8 +326,8 @@ impl Blocks for Reply {
 }
 
 impl Reply {
-    /// Closes the block that is open, and the step if it is over, before something that pages take
-    /// note of.
+    /// Closes the open block, and the step if it contains the output of a tool, before a part that pages show
+    /// separately.
     fn interrupt(&mut self, to: &mut To<'_>) {
         to.close(self);
         self.step_is_hidden = false;
@@ -339,7 +337,7 @@ impl Reply {
         }
     }
 
-    /// Closes what is open at the end of the reply. A step without a part gets one: an empty text.
+    /// Closes the open block and step at the end of the reply. A step without a part gets an empty text.
     fn end_step(&mut self, to: &mut To<'_>) {
         if self.step_is_over || self.step_is_hidden {
             to.open(self, Block::Text);
@@ -353,7 +351,7 @@ impl Reply {
         to.event(self, Error::new(message));
     }
 
-    /// Writes rows: as data for a component of the page, and as Markdown unless the page has one.
+    /// Writes rows as data for a component of the page, and as Markdown if `markdown` is set.
     fn rows(&mut self, name: &str, table: &Table, kind: Option<&ChartKind>, to: &mut To<'_>) {
         self.interrupt(to);
         to.event(self, data(name, |data| table.write_to(kind, data)));
@@ -362,7 +360,7 @@ impl Reply {
         }
     }
 
-    /// Checks that an output or a piece of input belongs to a call.
+    /// Checks that an output or a piece of input belongs to a known call.
     fn check_call(&self, id: &str) -> Result<(), SendError> {
         match self.calls.contains(id) {
             true => Ok(()),
@@ -383,7 +381,7 @@ impl Reply {
     }
 }
 
-/// Returns data of a part of the shared vocabulary.
+/// Creates the data chunk for a part of the shared vocabulary.
 fn data(name: &str, write: impl FnOnce(&mut ObjectWriter<'_>)) -> Data {
     Data {
         kind: format!("{PREFIX}{name}"),

@@ -14,24 +14,24 @@ use crate::router::socket::{Action, Ask, Dialect, EventMessage, Exchange};
 
 /// The messages of `WebSocketChatTransport` of the AI SDK, version 7.
 ///
-/// * `send` is the request that the page would post, `resume` the one for the reply of a chat that runs, and `abort`
-///   the one that stops it. Any number of chats share a connection; each has one reply at a time.
-/// * A chunk is sent inside a message of type `chunk`, numbered from 0 without gaps for each request: the page closes
-///   the connection when a number is missing. Behind the last one comes `end`.
-/// * A request that is refused is answered with `error`, which ends this request only.
-/// * Headers are in each message, as browsers cannot set those of the handshake.
+/// * `send` contains the request that the page would post, `resume` asks for the running reply of a chat, and `abort`
+///   stops that reply. Any number of chats share a connection; each has one reply at a time.
+/// * A chunk is sent in a message of type `chunk`. For each request, chunks are numbered from 0 without gaps: the page
+///   closes the connection if a number is missing. The message `end` follows the last chunk.
+/// * A refusal is sent as the message `error`, which ends only this request.
+/// * Headers are in each message, because browsers cannot set headers of the handshake.
 pub(super) struct Chats {
-    /// The headers that are taken from messages.
+    /// The headers that are read from messages.
     headers: Arc<[HeaderName]>,
 }
 
-/// The longest id of a request: it is repeated in every message.
+/// The maximum size in bytes of a request's id, which is repeated in every message.
 const ID: usize = 256;
 
-/// The longest id of a chat, which is part of an address.
+/// The maximum size in bytes of a chat's id, which is part of a path.
 const CHAT: usize = 1024;
 
-/// The longest value of a header.
+/// The maximum size in bytes of a header's value.
 const HEADER: usize = 8 * 1024;
 
 impl Chats {
@@ -58,10 +58,10 @@ impl Chats {
     }
 }
 
-/// Returns the body that the page would post: what the app adds, and above it the members of the transport.
+/// Returns the body that the page would post: the members of the message, and other members of the app's `body`.
 fn body(message: &Json) -> Vec<u8> {
     const OWN: [&str; 5] = ["id", "messages", "trigger", "messageId", "metadata"];
-    // Once for each name: both objects may have any number of members.
+    // Looked up once for each name: both objects may have any number of members.
     let is_there = OWN.map(|name| message.get(name).is_some());
     let is_taken = |name: &str| {
         let mut own = OWN.iter().zip(is_there);
@@ -94,7 +94,7 @@ impl Dialect for Chats {
                 .and_then(|value| Some(value.string()?.into_owned()))
         };
         let refusal = |message: &'static str| Refusal::new(StatusCode::BAD_REQUEST, message);
-        // Without an id no answer could be told from another.
+        // Without an id, answers could not be assigned to requests.
         let id = text("requestId").filter(|id| !id.is_empty() && id.len() <= ID);
         let (Kind::Object, Some(id)) = (message.kind(), id) else {
             let refusal = refusal("must be a text of 1 to 256 bytes");
@@ -109,7 +109,7 @@ impl Dialect for Chats {
             let refusal = refusal("must have at most 1024 bytes").at("id");
             return Action::Refuse(Some(Ask::post("").id(id)), refusal);
         }
-        // One without an id is as good as a chat of its own.
+        // A request without a chat's id is treated as a separate chat.
         let lane = match &*chat {
             "" => format!("request {id}"),
             chat => lane(chat),
@@ -154,7 +154,7 @@ impl Dialect for Chats {
         response: Response<Bytes>,
         out: &mut BytesMut,
     ) {
-        // A page closes the connection at a message without the id of a request.
+        // A page closes the connection if a message has no id of a request.
         let Some(exchange) = exchange else { return };
         if response.status().is_success() {
             return write("no-active", exchange, b"", out);
@@ -173,7 +173,7 @@ impl Dialect for Chats {
     fn stop(&self, exchange: &Exchange) -> Option<Ask> {
         let chat = Some(exchange.context()).filter(|chat| !chat.is_empty())?;
         let path = format!("/{}/stop", escape_segment(chat));
-        // In the lane of the chat, so that the next reply begins after it.
+        // In the lane of the chat, so that the next reply begins after the stop.
         Some(Ask::post("{}").path(path).lane(lane(chat)))
     }
 }
@@ -196,7 +196,7 @@ fn write(kind: &str, exchange: &Exchange, members: &[u8], out: &mut BytesMut) {
 fn write_id(exchange: &Exchange, out: &mut BytesMut) {
     out.extend_from_slice(br#"","requestId":""#);
     let id = exchange.id();
-    // As the transport makes them.
+    // The transport's own ids need no escaping.
     if id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         out.extend_from_slice(id.as_bytes());
     } else {
@@ -217,7 +217,7 @@ fn write_chunk(exchange: &Exchange, data: &[u8], out: &mut BytesMut) {
     loop {
         at -= 1;
         if let Some(digit) = digits.get_mut(at) {
-            // A remainder of ten fits.
+            // The remainder of a division by ten fits in a byte.
             *digit = b'0' + (number % 10) as u8;
         }
         number /= 10;

@@ -21,10 +21,10 @@ use crate::verdict::{self, Failure, Verdict};
 
 /// Checks an endpoint.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    // These are the target's headers and not the client's, because a preflight has none of them.
+    // The headers belong to the target and not to the client, because preflights must not have them.
     let mut client = Client::new(&options.url, HeaderMap::new())?;
     let headers = options.headers.map()?;
-    // Without a connection there is nothing to check.
+    // If no connection can be made, there is nothing to check.
     client.resolve(&headers).await.map_err(Failure::new)?;
     let mut target = Target::new(options.protocol);
     for (name, value) in &headers {
@@ -58,7 +58,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let report = check.report();
     let far = far.into_inner().unwrap_or_else(PoisonError::into_inner);
     let stopped = stopped.then(|| format!("stopped at request {far}"));
-    // Both, even if one of them cannot be written.
+    // Both outputs are written, even if one of them fails.
     let written = files.write(&Sheet {
         kit: options.protocol,
         report: &report,
@@ -76,7 +76,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     match (stopped, report.has_errors()) {
         (None, false) => Ok(Verdict::Clean),
         (None, true) => Ok(Verdict::Wrong),
-        // The rest was not checked.
+        // The remaining requests were not checked.
         (Some(stopped), false) => Err(Failure::Said(stopped)),
         (Some(stopped), true) => {
             verdict::tell(stopped);
@@ -85,8 +85,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     }
 }
 
-/// Checks that the endpoint lists the model, if it has a list: every rule would be
-/// broken otherwise.
+/// Checks that the endpoint lists the model, if it has a list: with an unknown model every rule would be broken.
 async fn has_model(client: &Client, kit: Kit, model: &str) -> Result<(), Failure> {
     let Some(list) = (kit.models)(client.path().unwrap_or(kit.path)) else {
         return Ok(());

@@ -20,7 +20,7 @@ use crate::{decode, keys, request, serve, sign, sse};
     version,
     after_help = "Exit status: 0 no fault was found, 1 a fault was found, 2 the input or the agent could not \
                   be read.\nOnly terminals get colours; NO_COLOR turns them off.\n\
-                  HTTP_PROXY and HTTPS_PROXY are ignored, but by `wire serve`: requests go directly to the agent."
+                  Only `wire serve` uses HTTP_PROXY and HTTPS_PROXY: the other commands connect directly to the agent."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -45,10 +45,9 @@ pub(crate) enum Command {
 
     /// Decode a stream of a protocol: one line per typed event, with faults and their places
     ///
-    /// Each line has the event's number, its offset in bytes, its kind and its content.
-    /// A fault has a path in the event's JSON. After the last event come the other broken rules of
-    /// `wire check` that concern streams; warnings leave the
-    /// exit status at 0.
+    /// Each line has the event's number, its offset in bytes, its kind and its content. A fault has a path in the
+    /// event's JSON. After the last event, other broken rules of `wire check` about streams are shown. Warnings leave
+    /// the exit status at 0.
     #[command(after_help = "Examples:
   wire decode -p openai < fixtures/golden/openai.sse
   curl -fsSN http://127.0.0.1:7777/v1/query -H 'content-type: application/json' \\
@@ -65,12 +64,11 @@ pub(crate) enum Command {
 
     /// Talk to an agent as a front end does
     ///
-    /// Every line of standard input is a message. The answer is shown while it arrives: text, steps,
-    /// sources, tables. Questions are answered on a terminal, or by the next line of input.
-    /// Results of calls are read from the file of `--answer`, or on a terminal from the user. Ctrl-C
-    /// cancels the answer, and at a prompt ends the program, as the end of the input does. A question that
-    /// is left in this way gets no answer, not even a no. A message that could not be delivered is
-    /// reported and not part of the conversation.
+    /// Every line of standard input is a message. The answer is shown while it arrives: text, steps, sources, tables.
+    /// Questions are answered on a terminal, or by the next line of input. Results of calls are read from the file of
+    /// `--answer`, or on a terminal from the user. Ctrl-C cancels the answer; at a prompt it ends the program, like the
+    /// end of the input. A question that is open then gets no answer, not even a refusal. A message that could not be
+    /// delivered is reported, and is not part of the conversation.
     #[command(after_help = "Examples:
   wire chat http://127.0.0.1:7777 -p openbb
   echo '{\"stock_price\": [{\"close\": 231.3}], \"web_search\": \"Nothing found.\"}' > answers.json
@@ -83,12 +81,12 @@ The last one: see `wire keys --help`.")]
 
     /// Check an agent in any language against the strictest known reader
     ///
-    /// Sends about forty requests as the front end does: recorded ones of all versions, invalid ones, forged
-    /// ones, and disconnects in the middle. Uploads 48 MiB once. Requests to an OpenBB agent go where its
-    /// descriptor points, also to another server; preflights have none of the headers. Every broken
-    /// rule is shown with the bytes that broke it, its effect, and the remedy. Warnings leave
-    /// the exit status at 0. Ctrl-C cancels, and shows the findings so far.
-    /// Header values and the query of the URL, from eight bytes on, are `*` where the agent repeats them.
+    /// Sends about forty requests as the front end does: recorded requests of all versions, invalid ones, forged ones,
+    /// and requests with a disconnect. Uploads 48 MiB once. Requests to an OpenBB agent are sent to the URL in its
+    /// descriptor, which may be on another server. Preflights have none of the given headers. Every broken rule is
+    /// shown with the bytes that broke it, its effect, and the remedy. Warnings leave the exit status at 0. Ctrl-C
+    /// cancels, and shows the findings so far. If the agent repeats a header value or the query of the URL, of eight
+    /// bytes or more, `*` is shown in its place.
     #[command(after_help = "Examples:
   wire check http://127.0.0.1:7777 -p openbb
   wire check https://example.com/agents -p openai
@@ -110,7 +108,7 @@ The agent must know the key: see `wire keys --help`.")]
 
     /// Serve the document of the public keys of test keys, on 127.0.0.1
     ///
-    /// Configure the agent under test with the address that is printed. The identifiers of the keys follow it.
+    /// Configure the agent under test with the URL in the first line of the output. The identifiers of the keys follow.
     #[command(
         after_help = "A signed request to the example server, in three terminals:
   wire keys --key test.key --port 8080
@@ -122,11 +120,11 @@ The agent must know the key: see `wire keys --help`.")]
 
     /// Put models of any server behind every front end
     ///
-    /// Clients of chat completions, Responses and Messages, the OpenBB Workspace, web pages, AG-UI apps, MCP clients and
-    /// more ask the models of a server that speaks one dialect. Every turn is one line on standard error, with the cause
-    /// of a failure, and neither keys nor contents. SIGHUP reads the file of --config again: a bad one changes nothing,
-    /// and turns that run go on. SIGTERM and Ctrl-C stop it after at most 6 seconds. `/health` and `/metrics`, for
-    /// Prometheus, need no key.
+    /// Clients of chat completions, Responses and Messages, the OpenBB Workspace, web pages, AG-UI apps, MCP clients
+    /// and more can use the models of a server of one dialect. Every turn is logged in one line on standard error, with
+    /// the cause of a failure, but without keys and contents. SIGHUP makes the server read the file of --config again:
+    /// an invalid file changes nothing, and running turns continue. SIGTERM and Ctrl-C stop the server within 6
+    /// seconds. `/health` and `/metrics`, for Prometheus, need no key.
     #[command(
         after_help = "A file for --config, whose settings have the names of the options:
   [server]
@@ -212,13 +210,13 @@ pub(crate) struct Check {
     pub(crate) files: Files,
 }
 
-/// Refuses every name. Never called: the parser depends on the kits, see [`Cli::read`].
+/// Rejects every name. Never called: [`Cli::read`] sets the parser, which depends on the kits.
 pub(crate) fn any(name: &str) -> Result<Kit, String> {
     Err(format!("no such protocol: {name}"))
 }
 
 impl Cli {
-    /// Parses a command line with the names of these protocols.
+    /// Parses a command line, with the names of these protocols.
     pub(crate) fn read(
         kits: &[Kit],
         arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
@@ -246,5 +244,5 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, std::num::ParseIntError>
     text.parse().map(NonZeroUsize::get)
 }
 
-/// The limit in bytes of one event. It is high because streams come from the user.
+/// The default limit of one event in bytes. It is high, because the user chooses the stream.
 pub(crate) const LIMIT: usize = 256 * 1024 * 1024;

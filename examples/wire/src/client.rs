@@ -24,24 +24,23 @@ pub(crate) struct Client {
 /// The timeout of [`Client::resolve`].
 const GREETING: Duration = Duration::from_secs(10);
 
-/// An error of receiving a response. It never shows the address, which may contain a secret.
+/// An error of a request. It never shows the address, which may contain a secret.
 #[derive(Debug)]
 pub(crate) struct ClientError(reqwest::Error);
 
 impl Client {
-    /// Creates a client for an address: that of a whole endpoint until it is [resolved](Self::resolve), or
-    /// with a slash at its end or nothing behind the host, the root below which the endpoints of a
-    /// protocol are.
+    /// Creates a client for an address. With a path it is the URL of an endpoint, until it is
+    /// [resolved](Self::resolve). Without a path, or with a slash at its end, it is the root of a protocol's endpoints.
     pub(crate) fn new(address: &str, headers: HeaderMap) -> Result<Self, Failure> {
         let wrong = |what| Failure::new(format!("the address {what}"));
-        // The address is not repeated in the message: it may hold a secret.
+        // The address is not repeated in the message, because it may contain a secret.
         let mut url = Url::parse(address).map_err(|_| wrong("is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("must begin with http:// or https://"));
         }
         let path = match (url.path().ends_with('/'), url.query()) {
             (true, None) => None,
-            // The query does not belong to the paths that are appended.
+            // A query cannot be in front of the paths that are appended.
             (true, Some(_)) => {
                 return Err(wrong("needs the path of the endpoint before its query"));
             }
@@ -53,22 +52,22 @@ impl Client {
         if path.is_some() {
             url.set_path("");
         }
-        // A second installation in one process is refused and harmless.
+        // A second installation in one process fails without effect.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = || {
             reqwest::Client::builder()
                 .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(Duration::from_secs(10))
-                // A redirect is an answer to report. Followed, a 301 or 302 would turn a `POST`
-                // into a `GET`, and the headers would go elsewhere.
+                // A redirect is an answer to report. Following a 301 or 302 would turn a `POST` into a `GET`, and send
+                // the headers to another server.
                 .redirect(Policy::none())
                 // Every request has its own connection, so that no request can affect another one.
                 .pool_max_idle_per_host(0)
-                // Agents are mostly on this machine, and proxies buffer streams.
+                // Most agents run on this machine, and proxies buffer streams.
                 .no_proxy()
         };
         let http = match builder().build() {
-            // The system may have no certificates, which matters only for TLS.
+            // The system may have no certificates, but only TLS needs them.
             Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
             built => built,
         };
@@ -80,9 +79,8 @@ impl Client {
         })
     }
 
-    /// Finds out whether the address is that of an endpoint: sends an empty request with `headers` to it,
-    /// and if the path does not accept a POST, uses the address as that of a server. A timeout changes
-    /// nothing.
+    /// Determines whether the address is an endpoint: posts an empty request with `headers` to it. If the path does not
+    /// accept a POST, the address becomes the root of a server. A timeout changes nothing.
     ///
     /// # Errors
     ///
@@ -90,14 +88,13 @@ impl Client {
     pub(crate) async fn resolve(&mut self, headers: &HeaderMap) -> Result<(), ClientError> {
         let mut request = Request::new(Bytes::new());
         headers.clone_into(request.headers_mut());
-        // Without a path, a `GET` of the root only finds out whether somebody listens.
+        // Without a path, a `GET` of the root only checks that a server is listening.
         if let Some(path) = self.path().and_then(|path| path.parse().ok()) {
             *request.method_mut() = Method::POST;
             *request.uri_mut() = path;
         }
         match tokio::time::timeout(GREETING, self.send(request)).await {
-            // Every other failure may be the endpoint's way to handle an empty request: the check
-            // will tell.
+            // Any other failure may be the endpoint's answer to an empty request, which the check will judge.
             Ok(Err(error)) if error.is_connect() => return Err(error),
             Ok(Ok(answer)) if is_no_endpoint(answer.status()) => {
                 let path = self.path.take().unwrap_or_default();
@@ -109,7 +106,7 @@ impl Client {
         Ok(())
     }
 
-    /// Returns scheme, host and port, which have no secret.
+    /// Returns scheme, host and port, which contain no secret.
     pub(crate) fn origin(&self) -> String {
         let url = Url::parse(&self.root);
         url.map(|url| url.origin().ascii_serialization())
@@ -121,8 +118,8 @@ impl Client {
         self.path.as_deref()
     }
 
-    /// Sends a request and waits for the head of the response. Its URI is a path from the root, or a
-    /// whole URL.
+    /// Sends a request and waits for the head of the response. The URI of the request is a path below the root, or a
+    /// complete URL.
     pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response, ClientError> {
         let (head, body) = request.into_parts();
         let root = match head.uri.scheme() {
@@ -139,7 +136,7 @@ impl Client {
         sent.await.map_err(ClientError::from)
     }
 
-    /// Returns the models of the list at a path, if there is one that can be read.
+    /// Returns the models of the list at a path; `None` if it cannot be read.
     pub(crate) async fn models(&self, path: &str) -> Option<Vec<String>> {
         let mut request = Request::new(Bytes::new());
         *request.uri_mut() = path.parse().ok()?;
@@ -171,7 +168,7 @@ impl From<reqwest::Error> for ClientError {
     }
 }
 
-/// Formats the error with its innermost cause, which says most.
+/// Formats the error with its innermost cause, which is the most specific.
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.0 {

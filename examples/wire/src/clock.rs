@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use time::OffsetDateTime;
 
-/// Returns the time as RFC 3339 has it.
+/// Returns the time in the format of RFC 3339.
 pub(crate) fn now() -> String {
     let now = OffsetDateTime::from(SystemTime::now());
     let (month, (hour, minute, second, millisecond)) = (u8::from(now.month()), now.to_hms_milli());

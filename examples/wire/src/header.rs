@@ -25,7 +25,7 @@ impl Headers {
             let name = HeaderName::try_from(name.trim()).map_err(|_| wrong("no such name"))?;
             let mut value = HeaderValue::try_from(value.trim())
                 .map_err(|_| wrong("the value has characters that no header can have"))?;
-            // Keeps the value out of debug output, also that of the HTTP client.
+            // Keeps the value out of debug output, including that of the HTTP client.
             value.set_sensitive(true);
             map.append(name, value);
         }

@@ -14,7 +14,7 @@ use crate::verdict::Failure;
 /// The input of a command.
 #[derive(Args, Debug)]
 pub(crate) struct Input {
-    /// Read this file; standard input without one, or with `-`
+    /// The file to read; standard input by default, or with `-`
     file: Option<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ impl Input {
         }
     }
 
-    /// Reads the whole input.
+    /// Reads the complete input.
     pub(crate) fn read(&self) -> Result<Bytes, Failure> {
         let mut bytes = Vec::new();
         self.open()?
@@ -72,22 +72,22 @@ pub(crate) struct Pieces<'a> {
     reader: Box<dyn Read>,
     most: usize,
     buffer: Vec<u8>,
-    /// The unread part of the buffer.
+    /// The range of unread bytes in the buffer.
     rest: Range<usize>,
     /// The number of bytes read.
     count: u64,
-    /// The first bytes.
+    /// The first bytes of the input.
     beginning: Vec<u8>,
 }
 
-/// The number of first bytes that are shown of an input without events.
+/// The number of first bytes that are shown if an input has no events.
 const BEGINNING: usize = 80;
 
 impl Pieces<'_> {
     /// Returns the next piece; `None` at the end. Flushes `screen` before it waits.
     pub(crate) fn next(&mut self, screen: &mut Screen) -> Result<Option<&[u8]>, Failure> {
         while self.rest.is_empty() {
-            // A stream may pause for long: what was read so far is shown before.
+            // A stream may pause for a long time, so everything read so far is shown before.
             screen.flush()?;
             match self.reader.read(&mut self.buffer) {
                 Ok(0) => return Ok(None),
@@ -105,8 +105,7 @@ impl Pieces<'_> {
         Ok(Some(piece))
     }
 
-    /// Returns the reason for an input without events, such as an error page; `None` if there
-    /// was no byte.
+    /// Returns the reason why an input has no events, such as an error page; `None` for an empty input.
     pub(crate) fn no_event(&self) -> Option<String> {
         let beginning = String::from_utf8_lossy(&self.beginning);
         let more = match self.count > BEGINNING as u64 {

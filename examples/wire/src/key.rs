@@ -8,7 +8,7 @@ use copilot_wire_kit::{Keys, Kit, Signer};
 
 use crate::verdict::{Failure, tell};
 
-/// Reads a signer from a file.
+/// Creates a signer from the key in a file.
 pub(crate) fn signer(kit: Kit, path: &Path) -> Result<Box<dyn Signer>, Failure> {
     let none = || Failure::new(format!("{} has no signatures", kit.name));
     Ok((kit.keys)().ok_or_else(none)?.signer(&seed(path)?))
@@ -22,7 +22,7 @@ pub(crate) fn keys(kits: &[Kit]) -> Result<&'static dyn Keys, Failure> {
 
 /// Reads the seed of a key, and creates the file if it does not exist.
 ///
-/// The file contains 64 hexadecimal digits: everybody who can read it can sign.
+/// The file contains 64 hexadecimal digits. Everyone who can read it can sign.
 pub(crate) fn seed(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| Failure::new(format!("{}: {error}", path.display()));
     let text = match fs::read_to_string(path) {
@@ -54,10 +54,10 @@ fn generate() -> Result<String, Failure> {
 /// Creates the file, readable by its owner only.
 fn write(path: &Path, seed: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
-    // `create_new`, so that a key that appeared in the meantime is not overwritten.
+    // `create_new`, so that a file created by another process meanwhile is not overwritten.
     options.write(true).create_new(true);
     #[cfg(unix)]
-    // Set when it is created: a later change would leave a moment in which others can read it.
+    // The mode is set at creation: if it were set later, others could read the file for a moment.
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     writeln!(options.open(path)?, "{seed}")
 }

@@ -25,7 +25,7 @@ pub(crate) struct Options {
     /// The file of a test key, created if it does not exist; may be given several times
     #[arg(long = "key", value_name = "FILE", required = true)]
     keys: Vec<PathBuf>,
-    /// The port on 127.0.0.1; 0 takes any free one
+    /// The port on 127.0.0.1; 0 means any free port
     #[arg(long, default_value_t = 0)]
     port: u16,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn run(
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                // A connection that failed in accept does not affect others.
+                // A connection that fails in `accept` does not affect others.
                 if let Ok((socket, _)) = accepted {
                     tokio::spawn(serve(socket, document.clone()));
                 }

@@ -1,5 +1,5 @@
-//! The protocols of copilot-wire on the command line: the program `wire` as a function, which a
-//! protocol of another crate can join.
+//! The protocols of copilot-wire on the command line: the program `wire` as a function, to which other crates can add
+//! protocols.
 
 mod chat;
 mod check;
@@ -30,8 +30,7 @@ use cli::{Cli, Command};
 use screen::Screen;
 use verdict::{Failure, Verdict};
 
-/// Runs the program with these protocols and the arguments of a command line, the first of which is
-/// its name.
+/// Runs the program with these protocols and the arguments of a command line, beginning with the program's name.
 ///
 /// ```no_run
 /// let kits = copilot_wire_kit::kits();
@@ -48,7 +47,7 @@ pub fn run(
     };
     match execute(cli, kits) {
         Ok(verdict) => verdict.into(),
-        // The reader of the output has left, as in `wire sse | head -1`: nothing can be reported.
+        // The reader of the output has closed it, as in `wire sse | head -1`: nothing can be reported.
         Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Said(message)) => {
             verdict::tell(message);
@@ -71,7 +70,7 @@ fn execute(cli: Cli, kits: &[Kit]) -> Result<Verdict, Failure> {
             tokio::runtime::Runtime::new()?.block_on(serve::run(&options, &mut screen))
         }
     };
-    // Output from before a failure is flushed as well.
+    // Output from before a failure is flushed too.
     screen.flush()?;
     verdict
 }

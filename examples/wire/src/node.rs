@@ -6,7 +6,7 @@ use copilot_wire_kit::Node;
 use crate::screen::{Screen, Style, short};
 use crate::verdict::Failure;
 
-/// Returns `true` if a value is left out for people.
+/// Returns `true` if a value is omitted from output for people.
 fn is_nothing(node: &Node) -> bool {
     match node {
         Node::None | Node::Bool(false) => true,
@@ -17,7 +17,7 @@ fn is_nothing(node: &Node) -> bool {
     }
 }
 
-/// Shows the members of an object, aligned, without empty ones.
+/// Shows the members of an object, aligned, without empty members.
 pub(crate) fn show(node: &Node, screen: &mut Screen, indent: usize) -> Result<(), Failure> {
     let Node::Object(members) = node else {
         return screen.line(format_args!("{:indent$}{}", "", inline(node)));
@@ -53,7 +53,7 @@ fn inline(node: &Node) -> String {
             let items: Vec<_> = items.iter().map(inline).collect();
             items.join(", ")
         }
-        // The first members name the thing and need no label.
+        // The first members are the object's name and need no label.
         Node::Object(members) => {
             let mut parts = Vec::new();
             for (at, (name, value)) in members.iter().enumerate() {
@@ -80,7 +80,7 @@ pub(crate) fn compact(json: &Json) -> String {
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             '"' => string = !string,
-            // Within strings white space is content. JSON's own is ASCII.
+            // White space within strings is content. JSON's own white space is ASCII.
             letter if !string && letter.is_ascii_whitespace() => continue,
             _ => {}
         }

@@ -24,7 +24,7 @@ pub(crate) struct Options {
     headers: Headers,
 }
 
-/// Shows the request, or why it is refused.
+/// Shows the request, or the reason why it is refused.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let mut request = Request::post("/").body(()).map_err(Failure::new)?;
     *request.headers_mut() = options.headers.map()?;

@@ -27,7 +27,7 @@ pub(crate) enum Style {
     Bad,
     /// A success.
     Good,
-    /// A question, or the subject.
+    /// A question, or the object of a message.
     Note,
 }
 
@@ -50,7 +50,7 @@ impl Screen {
         self.json
     }
 
-    /// Writes text unchanged.
+    /// Writes a text unchanged.
     pub(crate) fn text(&mut self, text: impl Display) -> Result<(), Failure> {
         Ok(write!(self.out, "{text}")?)
     }
@@ -63,7 +63,7 @@ impl Screen {
     /// Writes a value as one line of JSON.
     pub(crate) fn json_line<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         let mut line = Vec::new();
-        // Into a buffer first: a value that cannot be written must not leave half a line.
+        // Written to a buffer first, so that a value that cannot be serialized leaves no partial line.
         json::write(value, Escape::Json, &mut line).map_err(Failure::new)?;
         line.push(b'\n');
         Ok(self.out.write_all(&line)?)
@@ -74,7 +74,7 @@ impl Screen {
         Ok(self.out.flush()?)
     }
 
-    /// Formats text in a style, on a terminal.
+    /// Formats a text in a style, if colours are on.
     pub(crate) fn paint(&self, style: Style, text: impl Display) -> String {
         if !self.colour {
             return text.to_string();
@@ -90,12 +90,12 @@ impl Screen {
     }
 }
 
-/// Formats foreign text on one line, without control characters.
+/// Formats a text from elsewhere on one line, without control characters.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     clean(text, |_| false)
 }
 
-/// Formats foreign text with its line ends, without other control characters.
+/// Formats a text from elsewhere with its line ends and tabs, without other control characters.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     clean(text, |letter| matches!(letter, '\n' | '\t'))
 }
@@ -112,7 +112,7 @@ fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
             '\r' => out.push_str("\\r"),
             '\t' if odd(letter) => out.push_str("\\t"),
             letter if odd(letter) => {
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
             }
             letter => out.push(letter),
@@ -121,8 +121,8 @@ fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Returns `true` for invisible characters that change how the text around them is shown: line ends
-/// for some terminals, the byte order mark, and those that set the direction of writing.
+/// Returns `true` for invisible characters that change how the text around them is shown: line ends of some terminals,
+/// the byte order mark, and characters that set the direction of writing.
 fn is_unseen(letter: char) -> bool {
     matches!(
         letter,
@@ -135,8 +135,7 @@ fn is_unseen(letter: char) -> bool {
 pub(crate) fn short(text: &str) -> Cow<'_, str> {
     const SHOWN: usize = 160;
     match text.char_indices().nth(SHOWN) {
-        // Cut before it is cleaned, so a long text is not copied as a whole, and no escape is cut
-        // in two.
+        // Truncated before it is escaped, so that a long text is not copied completely and no escape is split.
         Some((end, _)) => {
             let start = text.get(..end).unwrap_or_default();
             Cow::Owned(format!("{}… ({} bytes)", plain(start), text.len()))

@@ -1,4 +1,4 @@
-//! `wire sign`: a request as its platform would sign it.
+//! `wire sign`: a request signed as its platform would sign it.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub(crate) struct Options {
     curl: Option<String>,
 }
 
-/// Writes the headers to send with the body, byte for byte as it was read.
+/// Writes the headers to send with the body, whose bytes must not be changed.
 pub(crate) fn run(
     options: &Options,
     kits: &[Kit],
@@ -32,14 +32,13 @@ pub(crate) fn run(
     let body = options.input.read()?;
     let headers = key::keys(kits)?
         .signer(&key::seed(&options.key)?)
-        // The signature is over these bytes. A body that was parsed and written again would have
-        // another.
+        // The signature is over these exact bytes: a body that was parsed and serialized again would need another.
         .sign(&body);
     let mut headers: Vec<_> = headers
         .iter()
         .map(|(name, value)| (canonical(name.as_str()), value.to_str().unwrap_or_default()))
         .collect();
-    // A header map has no fixed order; the printed command should not change from run to run.
+    // A header map has no fixed order, but the printed command must be the same in every run.
     headers.sort_unstable();
     let curl = match &options.curl {
         Some(url) => Some(curl(url, &headers, options, &body)?),
@@ -80,7 +79,7 @@ fn curl(
     let data = match options.input.path() {
         Some(path) => format!("@{}", path.display()),
         None => match std::str::from_utf8(body) {
-            // curl would read it as the name of a file.
+            // curl would interpret such a text as a file name.
             Ok(text) if !text.starts_with('@') && !text.contains('\0') => text.to_owned(),
             _ => {
                 return Err(Failure::new(
@@ -89,15 +88,14 @@ fn curl(
             }
         },
     };
-    // Not `--data`, which removes line ends from files: the signature would no longer match.
+    // `--data` would remove line ends from files, and the signature would no longer match.
     command.push_str(&format!(" \\\n  --data-binary {}", quoted(&data)));
     Ok(command)
 }
 
 /// Quotes a text for a POSIX shell.
 fn quoted(text: &str) -> String {
-    // Within single quotes a shell takes everything literally except the quote itself, which is
-    // written outside them.
+    // Within single quotes a shell takes everything literally except a single quote, which is written outside of them.
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

@@ -25,9 +25,9 @@ impl From<Verdict> for ExitCode {
 /// The failure of a command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The reader of the output has left.
+    /// The reader of the output has closed it.
     Closed,
-    /// The message for the user.
+    /// A message for the user.
     Said(String),
 }
 

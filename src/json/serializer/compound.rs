@@ -10,7 +10,7 @@ pub(super) struct Compound<'a> {
     pub(super) inner: Serializer<'a>,
     close: &'static [u8],
     first: bool,
-    /// The name of the only field, if this is a raw value in the form of a struct.
+    /// The name of the only field, if this is a raw value, which serde_json represents as a struct.
     raw: Option<&'static str>,
 }
 
@@ -59,12 +59,12 @@ impl<'a> Compound<'a> {
             return Err(WriteError::RAW);
         }
         self.first = false;
-        // The text of the value is already JSON. Escaped as a string, it would be quoted once more.
+        // The text of the value is already JSON; escaping it as a string would quote it once more.
         value.serialize(self.inner.again(Form::Raw))
     }
 
     fn finish(self) -> Result<(), WriteError> {
-        // A raw value without its field would write nothing where a value must be.
+        // A raw value without its field would write nothing where JSON requires a value.
         if self.raw.is_some() && self.first {
             return Err(WriteError::RAW);
         }
@@ -73,7 +73,7 @@ impl<'a> Compound<'a> {
     }
 }
 
-/// Implements the traits for arrays, and those for the fields of objects.
+/// Implements serde's traits for arrays and for the fields of objects.
 macro_rules! pieces {
     ($($of:ident: $name:ident($($key:ident)?) = $write:ident),* $(,)?) => {$(
         impl ser::$of for Compound<'_> {

@@ -3,11 +3,10 @@
 //! serde_json writes a few bytes at a time to an `io::Write`; this serializer appends to a vector,
 //! with either escape policy. It writes the same bytes as serde_json.
 //!
-//! A `serde_json::ser::Formatter` would be less code, but is not sufficient: it has no calls for
-//! newtypes and options, so an endless chain of them would overflow the stack instead of returning
-//! an error, and its strings are already split at their escapes. Tables are written in 0.87 of the
-//! time of `serde_json::to_string` (`benches/README.md`). Raw values need serde_json's name for
-//! them in either case.
+//! A `serde_json::ser::Formatter` would be less code, but is not sufficient: it has no calls for newtypes and options,
+//! so an endless chain of them would overflow the stack instead of returning an error, and it receives strings already
+//! split at their escapes. Tables are written in 0.87 times the time of `serde_json::to_string` (`benches/README.md`).
+//! Raw values need serde_json's private name in either case.
 
 use std::fmt::{self, Display};
 
@@ -22,17 +21,15 @@ mod compound;
 
 use compound::Compound;
 
-/// The name with which raw values, serde_json's and those of this crate, request to be written
-/// unchanged.
+/// The struct name by which raw values, of serde_json and of this crate, tell a serializer to write them unchanged.
 pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
-/// The name with which numbers request to be written with their digits, with serde_json's
-/// `arbitrary_precision`.
+/// The struct name by which numbers of serde_json with `arbitrary_precision` tell a serializer to write their digits.
 const NUMBER: &str = "$serde_json::private::Number";
 
 /// The maximum depth of arrays and objects, which is serde_json's limit for reading.
 const CONTAINERS: u8 = 128;
-/// The maximum number of options, newtypes and variants around a value, counted from the root. It
-/// turns an endless chain of them into an error instead of a stack overflow.
+/// The maximum number of options, newtypes and variants around a value, counted from the root. An endless chain of them
+/// becomes an error instead of a stack overflow.
 const WRAPPERS: u16 = 512;
 
 /// Appends a value as compact JSON, all or nothing.
@@ -124,12 +121,12 @@ impl<'a> Serializer<'a> {
 
     /// Returns a serializer at the same position, with one more wrapper.
     fn unwrap_one(self) -> Result<Self, WriteError> {
-        // Copied along the path and not shared, so the wrappers of siblings do not add up.
+        // The count is copied along the path and not shared, so wrappers of siblings are not added up.
         let wrappers = self.wrappers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         Ok(Self { wrappers, ..self })
     }
 
-    /// Appends a number with serde_json's digits, or `null` for a float that is not finite; or a boolean.
+    /// Appends a boolean, or a number with serde_json's digits. A float that is not finite becomes `null`.
     #[inline]
     fn scalar<T: Serialize>(self, value: T) -> Result<(), WriteError> {
         // RFC 8259, section 4: names are strings, so numbers and booleans are quoted, as in
@@ -159,7 +156,7 @@ impl<'a> Serializer<'a> {
         self.not_key()?;
         let containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         self.out.push(open);
-        // Inside of a container a string is a string again.
+        // Inside a container, a string is text again and not raw JSON.
         let form = Form::Value;
         let inner = Self {
             containers,
@@ -233,7 +230,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         Ok(())
     }
 
-    // JSON has no bytes; an array of numbers is what serde_json writes.
+    // JSON has no type for bytes; serde_json writes an array of numbers.
     fn serialize_bytes(self, value: &[u8]) -> Result<(), WriteError> {
         self.collect_seq(value)
     }
@@ -313,7 +310,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         variant: &'static str,
         _length: usize,
     ) -> Result<Compound<'a>, WriteError> {
-        // Both brackets at the end, as the object of the variant ends with its content.
+        // The end closes two brackets: the object of the variant ends with its content.
         self.variant(variant)?.open(b'[', b"]}")
     }
 

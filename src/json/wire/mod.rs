@@ -1,4 +1,4 @@
-//! Values of JSON that are declared: a struct or an enum, of which each member is named once.
+//! Declared JSON values: structs and enums, each of whose members is named once.
 
 mod values;
 
@@ -14,11 +14,11 @@ use crate::json::reader::Reader;
 use crate::json::serializer::write;
 use crate::json::value::Json;
 
-/// A value of JSON: the value of a member, or a whole message.
+/// A type that is read from and written as JSON: the value of a member, or a complete message.
 ///
-/// `#[derive(Wire)]` implements it, with `from_json`, `to_json`, `Serialize` and `Deserialize`, for structs,
-/// which are objects, for enums without values, which are strings, and for enums with values, which are objects
-/// that one member tells apart.
+/// `#[derive(Wire)]` implements the trait, with `from_json`, `to_json`, `Serialize` and `Deserialize`. A struct is a
+/// JSON object. An enum without values is a string. An enum with values is an object, one member of which selects the
+/// variant.
 ///
 /// ```
 /// use copilot_wire::json::{List, Members, Wire};
@@ -53,28 +53,28 @@ use crate::json::value::Json;
 ///
 /// # Structs
 ///
-/// A struct has `Default`, `PartialEq` and a field `unknown: Members`.
+/// A struct must have `Default`, `PartialEq` and a field `unknown: Members`.
 ///
 /// 1. A member that has no field is retained in `unknown`.
-/// 2. A member with a value of another type than its field, or with one that would be omitted, such as an empty
-///    list, is not read and is retained in `unknown` too. So "false" and "absent" differ when the struct is
-///    written. `null` is such a value, unless the struct is `null_is_absent`.
-/// 3. An element of another type is retained in its position in its [`List`](super::List).
-/// 4. Of several members with the same name the last counts, as in JavaScript, whatever its value.
+/// 2. A member whose value has another type than the field, or would be omitted when written, such as an empty list, is
+///    not read but retained in `unknown` too. So `false` and an absent member differ when the struct is written again.
+///    `null` is such a value, unless the struct is `null_is_absent`.
+/// 3. An element of another type is retained at its position in the [`List`](super::List).
+/// 4. If several members have the same name, the last one counts, as in JavaScript, whatever its value.
 /// 5. Members are written in the order of the fields, then `unknown`. A retained value of a named member is
 ///    written only if the field is empty: a value that was set later has precedence.
-/// 6. A `u32` is an index. A value of any other type is not retained but an error, because a wrong index would mix
-///    two entries.
+/// 6. A `u32` is an index. A value of another type is an error instead of being retained, because a wrong index would
+///    mix two entries.
 ///
 /// | option of a struct | meaning |
 /// |---|---|
-/// | `fixed(type = "order")`, `fixed(type = "order", after = id)` | one member that has no field: the same in every value; written first, or after a field |
+/// | `fixed(type = "order")`, `fixed(type = "order", after = id)` | a member without a field, whose value is always the same; written first, or after the named field |
 /// | `rename_all = "camelCase"` | the names of members, also `"kebab-case"`; by default those of the fields |
 /// | `null_is_absent` | a `null` of a named member is read as an absent member |
-/// | `empty_is_absent` | a member that has the default value of this struct is omitted |
+/// | `empty_is_absent` | a member whose value is the default of this struct is omitted |
 /// | `escape = Json` | the [`Escape`] of `to_json`; by default `JsonAndSeparators` |
 /// | `complete = method` | a method of the struct that is called after reading |
-/// | `debug` | `Debug` is written by `Wire` even if no field has an option for it |
+/// | `debug` | `Wire` implements `Debug` even if no field has an option for it |
 /// | `new = "Creates an order."` | a constructor with the fields that are marked `new`, and its documentation |
 ///
 /// | option of a field | meaning |
@@ -82,29 +82,29 @@ use crate::json::value::Json;
 /// | `name = "id"` | the name of the member |
 /// | `always` | the member is written even if it is empty |
 /// | `read = path` | a function with the signature of [`Wire::read_from`] that reads the value |
-/// | `skip` | the field is no member |
+/// | `skip` | the field is not a member |
 /// | `new` | the field is a parameter of `new` |
 /// | `into` | a list is taken as items that convert into those of the list |
 /// | `set = "Sets the state."` | a method that sets the field and returns the struct, and its documentation |
-/// | `content`, `hidden`, `cut`, `secret` | `Debug` shows the size, that there is a value, the first 64 characters, or nothing. With one of these `Debug` is not derived but written by `Wire`. |
+/// | `content`, `hidden`, `cut`, `secret` | `Debug` prints the size, only that there is a value, the first 64 characters, or nothing. With one of these options, do not derive `Debug`: `Wire` implements it. |
 ///
 /// # Enums
 ///
-/// Each enum has one variant that is marked `other` for what this crate does not know: a `String` where the
-/// other variants have no values, else a [`Json`].
+/// Each enum has one variant that is marked `other`, for values that this crate does not know. It contains a `String`
+/// if the other variants have no values, else a [`Json`].
 ///
 /// | option of an enum | meaning |
 /// |---|---|
-/// | `rename_all = "camelCase"` | the names of variants without values, also `"kebab-case"`; by default in snake case |
-/// | `empty` | the default of an enum whose variants have no values is the empty name |
-/// | `tag = "type"` | the enum is an object, and this member tells its variants apart |
-/// | `expected = "a block"` | the value that errors name |
+/// | `rename_all = "camelCase"` | the form of the names of variants without values, also `"kebab-case"`; by default snake case |
+/// | `empty` | for an enum whose variants have no values: the default is `other` with an empty name |
+/// | `tag = "type"` | the enum is an object, and this member selects the variant |
+/// | `expected = "a block"` | the expected value that error messages name |
 ///
 /// | option of a variant | meaning |
 /// |---|---|
-/// | `other` | everything that has no variant of its own |
-/// | `name = "done"` | the name; without it that of the variant. A value that is the whole object is a struct with `fixed`, whose name counts instead. |
-/// | `member = "text"` | the value is this member of the object; without it the whole object |
+/// | `other` | the variant of all values that no other variant has |
+/// | `name = "done"` | the name; by default the variant's. If the value is the complete object, it is a struct with `fixed`, and the name there counts instead. |
+/// | `member = "text"` | the variant's value is this member of the object; by default the complete object |
 /// | `content`, `hidden`, `cut`, `secret` | as for a field |
 pub trait Wire: Sized {
     /// The escape policy of [`to_raw`](Self::to_raw).
@@ -138,23 +138,23 @@ pub trait Wire: Sized {
         false
     }
 
-    /// Returns the members that a struct retains. `None` for any other value.
+    /// Returns the members that a struct retains; `None` for other types.
     fn unknown(&mut self) -> Option<&mut Members> {
         None
     }
 
-    /// Removes retained values of named members and elements of another type, for writers that must
-    /// not relay them.
+    /// Removes the retained values of named members, and the retained elements of lists, for writers that must not
+    /// relay them.
     fn drop_odd(&mut self) {}
 
-    /// Reads a complete text. Returns `None` if it is JSON of another type.
+    /// Reads a complete text. Returns `None` if it is valid JSON of another type.
     ///
     /// # Errors
     ///
     /// [`JsonError`] when the text is not valid JSON.
     fn parse_any(text: &Bytes) -> Result<Option<Self>, JsonError> {
         let mut reader = Reader::new(text)?;
-        // A reader is a text and a position, so a clone is a bookmark and copies nothing.
+        // A reader is a text and a position: a clone saves the position and copies no text.
         let start = reader.clone();
         let value = Self::read_from(&mut reader)?;
         if value.is_none() {
@@ -173,8 +173,8 @@ pub trait Wire: Sized {
     fn parse(text: &Bytes) -> Result<Self, JsonError> {
         match Self::parse_any(text)? {
             Some(value) => Ok(value),
-            // A second reader for the error only: it names the place of the value, which the first
-            // one has passed.
+            // A second reader, for the error only: it is at the position of the value, which the first reader has
+            // passed.
             None => Err(Reader::new(text)?.expected(Self::EXPECTED)),
         }
     }
@@ -212,8 +212,7 @@ pub fn take<T: Wire + Default>(
     match read(reader)? {
         Some(value) if always || !value.is_absent() => *field = value,
         _ => {
-            // A repeated member: the last one counts, also where it is of another type and only
-            // retained.
+            // A repeated member: the last one counts, even if its value is of another type and is only retained.
             *field = T::default();
             *reader = bookmark;
         }
@@ -238,7 +237,7 @@ pub fn take_fixed(
     Ok(())
 }
 
-/// Reads a value that would be written, which excludes `null` and empty values: for `#[wire(read = present)]` on a field
+/// Reads a value; `None` for `null` and for a value that would be omitted. For `#[wire(read = present)]` on a field
 /// that is an `Option`.
 ///
 /// # Errors
@@ -249,15 +248,14 @@ pub fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, Js
     Ok(value.filter(|value| !value.is_absent()).map(Some))
 }
 
-/// Returns a copy of a value that outlives its event: the copy does not keep the text in memory that the value was read
-/// from.
+/// Returns a copy that does not keep the text in memory from which the value was read.
 #[must_use]
 pub fn own<T: Wire + Clone>(value: &T) -> T {
     T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
 }
 
-/// Reads a text, for `#[wire(read = text_or_digits)]` on a field that is a `String` or an `Option` of it. A number, as some
-/// servers send it in place of a name, becomes its digits.
+/// Reads a text, or the digits of a number, which some servers send in place of a name. For `#[wire(read =
+/// text_or_digits)]` on a field that is a `String` or an `Option` of it.
 ///
 /// # Errors
 ///
@@ -271,23 +269,23 @@ pub fn text_or_digits<T: Wire + From<String>>(
     }
 }
 
-/// Returns `true` if a retained value of the member is written instead of the field.
+/// Returns `true` if a retained value of the member is written instead of the field's value.
 pub fn is_unset<T: Wire + Default + PartialEq>(field: &T, always: bool) -> bool {
     field.is_absent() || always && *field == T::default()
 }
 
-/// Writes an object whose members cannot fail.
+/// Writes an object with a closure that cannot fail.
 pub fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'_>)) {
     let result = to.object(|object| {
         write(object);
         Ok(())
     });
-    // The closures of models write members and return nothing else.
+    // The closures of models only write members and return no error.
     debug_assert!(result.is_ok());
 }
 
-/// Encodes a value with both separators escaped, as most protocols send it, so that an event that
-/// is read equals the one that was sent.
+/// Encodes a value with U+2028 and U+2029 escaped, as most protocols send it, so that an event that is read is equal to
+/// the event that was sent.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteError> {
     let mut out = Vec::new();
     write(value, Escape::JsonAndSeparators, &mut out)?;
@@ -308,26 +306,26 @@ pub fn to_json<T: Wire>(value: &T) -> Bytes {
     value.to_raw().as_bytes().clone()
 }
 
-/// Serializes a model with serde.
+/// Serializes a value with serde.
 ///
 /// # Errors
 ///
-/// That of the serializer.
+/// The error of the serializer.
 pub fn serialize<T: Wire, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     value.to_raw().serialize(serializer)
 }
 
-/// Deserializes a model with serde.
+/// Deserializes a value with serde.
 ///
 /// # Errors
 ///
-/// That of the deserializer, also when the value is of another type.
+/// The error of the deserializer, also if the value is of another type.
 pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let json = Json::deserialize(deserializer)?;
     T::parse(json.as_bytes()).map_err(serde::de::Error::custom)
 }
 
-/// Implements the functions and the serde traits that every [`Wire`] has.
+/// Implements the functions and the serde traits of every type that derives [`Wire`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __json_api {

@@ -1,4 +1,4 @@
-//! The values that members have: strings, numbers, `null`, and JSON as it is.
+//! Implementations of `Wire` for the types of members: strings, numbers, options, and raw JSON.
 
 use std::borrow::Cow;
 
@@ -54,7 +54,7 @@ impl Wire for f64 {
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        // A number that is not finite becomes `null`; there are no other errors.
+        // A number that is not finite is written as `null`; there are no other errors.
         let _ = to.value(self);
     }
 }
@@ -100,7 +100,7 @@ impl<T: Wire> Wire for Option<T> {
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        // A value that is not written becomes `null`.
+        // If nothing is written, the value is `null`.
         if let Some(value) = self {
             value.write_to(to);
         }
@@ -143,8 +143,7 @@ impl<T: Wire> Wire for Box<T> {
     }
 }
 
-/// A position in a list; `null` is the first. Any other value is an error, because a wrong position
-/// would mix two entries.
+/// An index in a list. Any other value is an error, because a wrong index would mix two entries.
 impl Wire for u32 {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         let index = reader.u64()?.and_then(|index| Self::try_from(index).ok());
@@ -165,7 +164,7 @@ impl Wire for Vec<u8> {
         reader.array(|reader, _| {
             match reader.u64()?.and_then(|byte| u8::try_from(byte).ok()) {
                 Some(byte) => bytes.iter_mut().for_each(|bytes| bytes.push(byte)),
-                // The rest is still read, so that the array is validated as a whole.
+                // The remaining elements are still read, to validate the complete array.
                 None => bytes = None,
             }
             Ok(())

@@ -1,9 +1,9 @@
-// A call that the agent asks its front end to make.
+// A call that the agent requests from its front end.
 
-/** The limit of calls, or rounds of them, in one turn. */
+/** The maximum number of calls, or rounds of calls, in one turn. */
 const MOST_CALLS = 12;
 
-/** Shows a call and resolves with its result: the prepared one, or what the reader makes of it. */
+/** Shows a call and resolves with its result: the prepared result, or the result that the reader enters. */
 function callCard(answer, { name, args, result, why }, signal) {
   const head = el("header", {}, icon("call"), el("h3", {}, name), el("span", { class: "tag" }, why ? "waits for you" : "answered"));
   const asked = opens(summaryOf("Arguments", args), () => [jsonView(args)]);
@@ -14,7 +14,7 @@ function callCard(answer, { name, args, result, why }, signal) {
     card.append(opens(summaryOf("Result", value), () => [jsonView(value)]));
     return value;
   };
-  // Without a reason to wait the prepared result is final, and the turn goes on by itself.
+  // Without a reason to wait the prepared result is final, and the turn continues by itself.
   if (!why) return Promise.resolve(settle(result));
 
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ function callCard(answer, { name, args, result, why }, signal) {
     signal.addEventListener("abort", () => {
       form.remove();
       card.querySelector(".tag").textContent = "not answered";
-      // The turn waits for this promise: left unsettled, Stop would never end it.
+      // The turn waits for this promise: unless it is rejected, Stop could not end the turn.
       reject(new DOMException("stopped", "AbortError"));
     });
   });

@@ -6,7 +6,7 @@ const MAX_POINTS = 2000;
 /** The approximate width of a character of a label. */
 const LETTER = 6.2;
 
-/** A chart of rows, or their table when the parameters do not fit them. */
+/** Returns a chart of rows, or a table if the parameters do not match the rows. */
 function chartView(rows, params) {
   const data = asArray(rows).filter(isObject).slice(0, MAX_POINTS);
   const round = params?.chartType === "pie" || params?.chartType === "donut";
@@ -16,12 +16,11 @@ function chartView(rows, params) {
   let [node, names] = drawn;
   const legend = names.length > 1 || round ? names.map((name, at) => el("li", { class: `series-${at % 8}` }, name)) : [];
   const view = el("div", { class: "chart" }, node, legend.length > 0 && el("ul", { class: "legend" }, legend));
-  // Drawn at the width that there is, its labels keep their size.
+  // Drawn again at the available width, so that labels keep their size.
   let last = 640;
   const observer = new ResizeObserver(([{ contentRect }]) => {
     const width = Math.round(contentRect.width);
-    // A hidden view reports a width of zero. Drawing at the same width again could make the
-    // observer fire for ever.
+    // A hidden view reports a width of zero. Drawing again at the same width could make the observer fire endlessly.
     if (width === last || width < 80) return;
     last = width;
     const [fresh] = draw(width);
@@ -32,7 +31,7 @@ function chartView(rows, params) {
   return view;
 }
 
-/** The number that a cell holds; an empty one holds none, and leaves a gap. */
+/** Returns the number in a cell; NaN for an empty cell, which leaves a gap. */
 function numberOf(value) {
   if (typeof value === "string" && value.trim() !== "") return Number(value);
   return typeof value === "number" ? value : NaN;
@@ -77,7 +76,7 @@ function plot(rows, { chartType, xKey, yKey }, width) {
   return [node, keys];
 }
 
-/** As many labels as have room beside each other. */
+/** Returns as many labels as fit beside each other. */
 function spaced(labels, inner) {
   const widest = LETTER * Math.max(...labels.map(([, text]) => text.length)) + 14;
   const room = Math.min(Math.max(Math.floor(inner / widest) + 1, 2), 7);
@@ -87,7 +86,7 @@ function spaced(labels, inner) {
 
 const isThere = ({ x, y }) => Number.isFinite(x) && Number.isFinite(y);
 
-/** The points of a line between its gaps. */
+/** Splits the points of a line at its gaps. */
 function runsOf(points) {
   const runs = [[]];
   for (const point of points) {
@@ -101,9 +100,9 @@ function runsOf(points) {
 function scale(values, fromZero, start, end) {
   let low = Math.min(...values, ...(fromZero ? [0] : []));
   let high = Math.max(...values, ...(fromZero ? [0] : []));
-  // Without any value `Math.min` returns infinity.
+  // Without values `Math.min` returns infinity.
   if (!Number.isFinite(low)) [low, high] = [0, 1];
-  // One value has no range to divide by.
+  // A single value has no range to divide.
   if (low === high) [low, high] = [low - 1, high + 1];
   const rough = (high - low) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -146,7 +145,7 @@ function sectors(rows, { chartType, angleKey, calloutLabelKey }, width) {
   let turn = 0;
   const marks = parts.map(({ size, name }, at) => {
     const from = turn;
-    // An SVG arc that ends where it begins is not drawn, so a whole circle is left a little open.
+    // An SVG arc that ends at its start is not drawn, so a full circle is drawn with a tiny gap.
     turn += (Math.min(size / total, 0.99999)) * 2 * Math.PI;
     const large = turn - from > Math.PI ? 1 : 0;
     const d = `M${point(from, outer)}A${outer} ${outer} 0 ${large} 1 ${point(turn, outer)}L${point(turn, hole)}A${hole} ${hole} 0 ${large} 0 ${point(from, hole)}Z`;

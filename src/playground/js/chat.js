@@ -43,15 +43,15 @@ class Chat {
   }
 
   follow() {
-    // The introduction is read from its top.
+    // Readers begin at the top of the introduction.
     if (!this.node.querySelector(".intro")) this.end.end();
   }
 }
 
-/** The line of a question in text. The user agrees by typing its code: a button would do so for whoever has not read it. */
+/** The line of a question in text. The user agrees by typing its code: with a button, the user could agree without reading. */
 const QUESTION = /^Question: .* To agree, reply: yes \d{6}\. To refuse, reply: no\. \([a-z\d.-]+ cw[a-z\d]{19}\)$/;
 
-/** One answer while it grows: text, steps, artifacts, questions, in the order they came. */
+/** One answer while it is received: text, steps, artifacts and questions, in order of arrival. */
 class Answer {
   #text = null;
   #steps = null;
@@ -77,7 +77,7 @@ class Answer {
     this.chat.end.grown();
   }
 
-  /** Puts a node behind what is there; text that follows starts anew. */
+  /** Appends a node; text after it begins a new paragraph. */
   put(node) {
     this.break();
     this.#steps = null;
@@ -85,7 +85,7 @@ class Answer {
     return node;
   }
 
-  /** Ends the running piece of text. */
+  /** Ends the current piece of text. */
   break() {
     this.#text?.flush();
     this.#text = null;
@@ -119,7 +119,7 @@ class Answer {
     this.put(el("p", { class: `notice ${kind}` }, icon("alert"), el("span", {}, message, " ", small)));
   }
 
-  /** Numbered sources; each has a title and may have a link and more to read. */
+  /** Shows numbered sources; each has a title and may have a link and a text. */
   sources(title, sources) {
     const items = sources.map(({ name, url, about, body }) => {
       this.#cited += 1;
@@ -134,22 +134,22 @@ class Answer {
     if (texts.length > 0) this.put(this.chat.suggestions(texts));
   }
 
-  /** Says how a question is answered that the text ends with. */
+  /** Shows how to answer the question at the end of the text, if there is one. */
   #asked() {
     const text = this.said.trimEnd();
     if (!QUESTION.test(text.slice(text.lastIndexOf("\n") + 1))) return;
     const hint = el("p", { class: "fine" }, "To agree, type what the last line says.");
-    // A front end may have brought a button of its own.
+    // The front end may have added its own buttons.
     const no = this.parts.querySelector(".suggestions") ? null : this.chat.suggestions(["no"]);
     this.put(el("section", { class: "asked", "aria-label": "Question" }, hint, no));
   }
 
-  /** Asks a question with two buttons. `decide` receives the choice, and can report the outcome. */
+  /** Asks a question with two buttons. `decide` receives the choice and a function that reports the outcome. */
   confirm({ title, message }, decide) {
     const outcome = el("p", { class: "fine", role: "status" });
     const button = (accepted, label, kind) => {
       const click = () => {
-        // Before `decide`: a question has one answer, also when a second click comes at once.
+        // Before `decide`: only the first click counts, even if a second one follows at once.
         for (const each of card.querySelectorAll("button")) each.disabled = true;
         decide(accepted, (text) => (outcome.textContent = text));
       };

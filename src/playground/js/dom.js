@@ -1,4 +1,4 @@
-// Builds elements. Text of an agent only ever becomes text, never markup.
+// Builds elements. Text of an agent is always inserted as text, never as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -22,7 +22,7 @@ function filled(node, props, children) {
   return node;
 }
 
-/** A path of this server, wherever the page is served: it is the root of its router. */
+/** Returns a path of this server. The page is at the root of its router. */
 const below = (path) => location.pathname.replace(/\/?$/, path);
 
 const byId = (id) => document.getElementById(id);
@@ -41,7 +41,7 @@ function parsed(text) {
   }
 }
 
-/** A random UUID, also where the page is not a secure context. */
+/** Returns a random UUID, also in a context that is not secure. */
 function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   // The bits of version 4 and of the variant (RFC 9562, section 5.4).
@@ -67,7 +67,7 @@ function duration(ms) {
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** The storage between visits. Some browsers deny it. */
+/** The storage between visits. Some browsers deny access to it. */
 const memory = {
   get(key) {
     try {
@@ -80,12 +80,12 @@ const memory = {
     try {
       localStorage.setItem(`playground.${key}`, value);
     } catch {
-      // Nothing is remembered then.
+      // The value is then not stored.
     }
   },
 };
 
-/** Keeps the end of a node in sight until its reader scrolls up, and again from when they are back. */
+/** Keeps a node scrolled to its end, except while its reader has scrolled up. */
 class Follower {
   #last = 0;
   #asked = false;
@@ -96,7 +96,7 @@ class Follower {
     node.addEventListener("scroll", () => this.#scrolled());
   }
 
-  /** Follows a growth of the content. */
+  /** Scrolls to the end after the content has grown. */
   grown() {
     if (!this.on || this.#asked) return;
     this.#asked = true;
@@ -106,7 +106,7 @@ class Follower {
     });
   }
 
-  /** Goes to the end. */
+  /** Scrolls to the end and follows it again. */
   end() {
     this.on = true;
     this.grown();
@@ -114,23 +114,23 @@ class Follower {
 
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.node;
-    // Not exactly at the end: scroll positions are fractions on some screens.
+    // Not an exact comparison: scroll positions are fractions on some screens.
     if (scrollHeight - scrollTop - clientHeight < 60) this.on = true;
     else if (scrollTop < this.#last) this.on = false;
     this.#last = scrollTop;
   }
 }
 
-/** Lets the browser do what waits, and draw. Frames and timers are rare in a hidden tab. */
+/** Lets the browser handle pending events and draw. In a hidden tab, frames and timers are rare. */
 function breath() {
   if (!document.hidden) {
     return new Promise((resolve) => {
-      // In case that the tab is hidden before the next frame.
+      // For the case that the tab is hidden before the next frame.
       setTimeout(resolve, 1000);
       requestAnimationFrame(() => setTimeout(resolve));
     });
   }
-  // Messages are not slowed down in a hidden tab, as timers are.
+  // Unlike timers, messages are not delayed in a hidden tab.
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     port1.onmessage = () => {

@@ -1,6 +1,6 @@
-// One POST and the stream that answers it, with every block shown in the log.
+// One POST and the stream of its answer. Every block is shown in the log.
 
-/** An error that ends the turn. Any other failure of an event costs that event only. */
+/** An error that ends the turn. Any other error only discards the event that caused it. */
 class TurnError extends Error {}
 
 /** The server refused the request before the first event. */
@@ -13,7 +13,7 @@ class Refused extends TurnError {
   }
 }
 
-/** The stream broke a rule that this front end insists on. */
+/** The stream broke a rule that this front end enforces. */
 class Broken extends TurnError {}
 
 /** The network failed. */
@@ -23,7 +23,7 @@ class Lost extends TurnError {
   }
 }
 
-/** Waits for the network. Its failures become `Lost`, unless the reader stopped the turn. */
+/** Awaits a network operation. Its failures become `Lost`, unless the reader stopped the turn. */
 async function reached(promise, signal) {
   try {
     return await promise;
@@ -46,8 +46,7 @@ async function* exchange(log, { path, headers, body, signal }) {
   const entry = log.exchange(path, sent, body, text);
   let stream;
   try {
-    // Real front ends send no cookies of the page, and a redirect would lead the request to another
-    // server.
+    // Real front ends send no cookies of the page, and a redirect would send the request to another server.
     const options = { credentials: "omit", redirect: "error", cache: "no-store" };
     const response = await reached(fetch(path, { method: "POST", headers: sent, body: text, signal, ...options }), signal);
     entry.head(response);
@@ -63,14 +62,14 @@ async function* exchange(log, { path, headers, body, signal }) {
     for (;;) {
       const asked = performance.now();
       const { done, value } = await reached(stream.read(), signal);
-      // Waiting is not busy: a slow stream is never held up, and its times are right.
+      // Waiting does not count as busy: a slow stream is never delayed, and its times are exact.
       if (performance.now() - asked > 1) busy = performance.now();
       entry.received(done ? 0 : value.length);
       const frames = done ? reader.end() : reader.push(value);
       for (const frame of frames) {
         entry.frame(frame);
         if (frame.data !== null && !frame.cut) yield { name: frame.name, data: frame.data };
-        // However much came at once, the page stays alive, and Stop works.
+        // However many events arrive at once, the page stays responsive, and Stop works.
         if (performance.now() - busy < 10) continue;
         await breath();
         signal.throwIfAborted();
@@ -83,7 +82,7 @@ async function* exchange(log, { path, headers, body, signal }) {
     entry.end(signal.aborted ? "stopped" : "failed");
     throw error;
   } finally {
-    // A reader that gives up closes the connection, and the agent stops.
+    // If the front end stops reading, the connection is closed and the agent stops.
     entry.end("left");
     stream?.cancel().catch(() => {});
   }

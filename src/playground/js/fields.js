@@ -7,7 +7,7 @@ function toggleField(label, value, onchange, hint) {
   return el("label", { class: "field switch" }, el("span", {}, label, hint && el("small", {}, hint)), input);
 }
 
-/** One of several; options are `[value, label]`. */
+/** A choice of one option; options are `[value, label]`. */
 function selectField(label, value, options, onchange, hint) {
   const select = el("select", { onchange: () => onchange(select.value) }, options.map(([key, name]) => el("option", { value: key }, name)));
   select.value = value;
@@ -21,7 +21,7 @@ function textField(label, value, onchange, hint) {
   return el("label", { class: "field" }, el("span", {}, label, hint && el("small", {}, hint)), input);
 }
 
-/** JSON to edit, folded away. */
+/** A collapsed field with editable JSON. */
 function jsonField(label, value, onchange, hint) {
   const input = jsonInput(value, label, onchange);
   return el("details", { class: "field-json" }, el("summary", {}, label, hint && el("small", {}, hint)), input.node);

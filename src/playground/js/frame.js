@@ -1,22 +1,22 @@
-// HTML that an agent made, in a frame that can run nothing, load nothing and go nowhere.
+// HTML from an agent, in a frame that cannot run scripts, load anything or navigate.
 
 const FRAME_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:";
 const FRAME_STYLE =
   "html{color-scheme:light;background:#fff;color:#1c1917;font:14px/1.5 system-ui,sans-serif}body{margin:12px}";
 
-// The page forbids text as markup; this is the one door, and it leads only into the frame.
+// The page forbids markup from text; this policy is the only exception, and is used only for the frame.
 const frameMarkup = globalThis.trustedTypes?.createPolicy("frame", { createHTML: (text) => text }) ?? {
   createHTML: (text) => text,
 };
 
-/** Returns HTML without anything that reaches outside without a script, such as a connection made ahead. */
+/** Returns HTML without anything that makes a connection without a script, such as a preconnect. */
 function withoutReach(html) {
-  // A parsed document runs no script and loads nothing while it is being cleaned.
+  // A parsed document runs no script and loads nothing before it is inserted.
   const inert = new DOMParser().parseFromString(frameMarkup.createHTML(html), "text/html");
   const outward = "script, link, meta, base, iframe, frame, object, embed, form, portal, noscript, template";
   for (const node of inert.querySelectorAll(outward)) node.remove();
   for (const node of inert.querySelectorAll("*")) {
-    // A copy: the list of attributes is live, and removing from it would skip the next one.
+    // A copy, because the list of attributes is live: a removal would skip the next attribute.
     for (const { name, value } of [...node.attributes]) {
       const leads = /^(xlink:)?href$|^(src|srcset|action|formaction|ping|background|poster|data)$/i.test(name);
       const inside = value.startsWith("#") || (name === "src" && value.startsWith("data:image/"));
@@ -29,16 +29,16 @@ function withoutReach(html) {
   policy.content = FRAME_POLICY;
   const style = inert.createElement("style");
   style.textContent = FRAME_STYLE;
-  // The policy comes first, since it only applies to what follows it.
+  // The policy comes first, because it applies only to elements after it.
   head.append(policy, style, ...inert.head.childNodes);
   inert.head.replaceWith(head);
   return `<!doctype html>${inert.documentElement.outerHTML}`;
 }
 
-/** The frame. Its size is the reader's: what is inside cannot be measured. */
+/** Returns the frame. The reader sets its size, because its content cannot be measured. */
 function htmlFrame(html, name) {
   const frame = el("iframe", {
-    // An empty sandbox allows nothing: no script, no form, no navigation, and an origin of its own.
+    // An empty sandbox allows nothing: no script, no form, no navigation, and a separate origin.
     sandbox: "",
     title: name,
     referrerpolicy: "no-referrer",

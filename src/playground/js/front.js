@@ -1,12 +1,12 @@
 // The base of all front ends: a conversation, a log, and one turn at a time.
 
-/** The milliseconds that a question waits for the first request of a front end. */
+/** The time in milliseconds for which a question waits for the front end's first request. */
 const PATIENCE = 1000;
 
-/** The front ends that can be played, by their protocols. */
+/** The front ends that the page emulates, by their protocols. */
 const FRONTS = new Map();
 
-/** Adds a front end, and how its named events show in the log: each has a kind, and may say what matters of it. */
+/** Adds a front end, and the display of its named events in the log: the kind of each, and a function for its summary. */
 function addFront(protocol, front, events = {}) {
   FRONTS.set(protocol, front);
   for (const [name, shown] of Object.entries(events)) EVENTS.set(name, shown);
@@ -29,12 +29,11 @@ class Front {
     return this.abort !== null;
   }
 
-  /** Starts a new conversation. A turn that still runs writes its end into the old one. */
+  /** Starts a new conversation. A turn that is still running ends in the old conversation. */
   async reset() {
     this.talk += 1;
     this.stop();
-    // The running turn still writes to the old conversation, so it has to end before the state is
-    // cleared.
+    // The running turn still writes to the old conversation, so it must end before the state is cleared.
     await this.running;
     this.forget();
     this.page.changed();
@@ -62,10 +61,10 @@ class Front {
     return this.running;
   }
 
-  /** Runs a turn behind the one that runs, if there still is the same conversation then. */
+  /** Runs a turn after the current one, unless a new conversation was started meanwhile. */
   async queue(work) {
     const { talk } = this;
-    // A loop: of several that wait for the same turn, another may have begun first.
+    // A loop, because another turn that waited for the same one may have begun first.
     while (this.busy) await this.running;
     if (this.talk === talk) await this.run(work);
   }
@@ -94,7 +93,7 @@ class Front {
     }
   }
 
-  /** Waits for the first request of the front end, but not for long. */
+  /** Waits for the first request of the front end, for at most `PATIENCE`. */
   async #prepared(signal) {
     if (!this.ready) return;
     const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -107,7 +106,7 @@ class Front {
     return exchange(this.log, { path, headers, body, signal: this.abort.signal });
   }
 
-  /** Processes one event. A failure is reported, and the turn goes on. */
+  /** Processes one event. An error is reported, and the turn continues. */
   async take({ name, data }, read) {
     const before = this.event;
     this.event = name || "data";
@@ -138,7 +137,7 @@ class Front {
     return asArray(list).filter((each, at) => this.object(each, `${where}[${at}]`));
   }
 
-  /** Returns the value of an event's data. This front end fails a turn whose data is not JSON. */
+  /** Returns the JSON value of an event's data. Data that is not JSON fails the turn. */
   json(data) {
     const value = parsed(data);
     if (value === undefined) throw new Broken(`This front end fails the turn: an event's data is not JSON (${data.slice(0, 80)})`);

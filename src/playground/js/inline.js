@@ -1,13 +1,12 @@
-// The content of a paragraph: emphasis, code, links. Linear in the text, whatever it holds.
+// The content of a paragraph: emphasis, code, links. The time is linear in the length of any text.
 
-// Sticky, so that each matches only at the position at hand and never searches the rest of the
-// text.
+// Sticky expressions match only at the current position and never search the text after it.
 const LABEL = /(!?)\[((?:[^[\]\\]|\\.)*)\]\(/y;
 const TARGET = /<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*/y;
 const TITLE = /"[^"]*"/y;
 const SPACE = /\s*/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>|https?:\/\/[^\s<>"'`*|]+/y;
-// Not SVG, which is a document of its own and can load other things.
+// Without SVG, which is a document and can load other resources.
 const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
 const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,7}));/y;
 const ENTITIES = new Map(Object.entries({
@@ -25,11 +24,11 @@ const MARKS = [
   ["_", "em"],
 ];
 
-/** The nodes of a piece of text. */
+/** Returns the nodes of a piece of text. */
 function inline(text, depth = 0) {
   if (depth > MAX_DEPTH) return [text];
   const nodes = [];
-  // A mark that found no partner finds none further on either.
+  // Marks without a partner: once none was found, later ones have no partner either.
   const alone = new Set();
   let plain = "";
   let at = 0;
@@ -64,7 +63,7 @@ function inline(text, depth = 0) {
         [];
       if (node) put(node, length);
       else if (char === "`" || "*_~".includes(char)) {
-        // The rest of a run of marks is no new beginning.
+        // The remaining marks of a run do not begin anything.
         const run = /^(.)\1*/.exec(text.slice(at, at + 64))[0];
         plain += run;
         at += run.length;
@@ -78,7 +77,7 @@ function inline(text, depth = 0) {
   return nodes;
 }
 
-/** The character that a reference stands for; it becomes text and is never read as markup. */
+/** Returns the character of a character reference, which is inserted as text and never read as markup. */
 function entity(text, at) {
   ENTITY.lastIndex = at;
   const [whole, decimal, hex, name] = ENTITY.exec(text) ?? ["&"];
@@ -108,7 +107,7 @@ function codeSpan(text, at, alone) {
 
 function linkOrImage(text, at, depth) {
   let end = at;
-  // Each part is taken whole, so that nothing is tried twice.
+  // Each part is matched completely or not at all, so nothing is tried twice.
   const take = (part) => {
     part.lastIndex = end;
     const match = part.exec(text);
@@ -126,7 +125,7 @@ function linkOrImage(text, at, depth) {
   const url = target.replace(/^<(.*)>$/, "$1");
   if (!image) return [link(url, ...inline(label, depth + 1)), length];
   if (IMAGE.test(url)) return [el("img", { src: url, alt: label }), length];
-  // A picture from elsewhere would tell its server who looks: it becomes a link.
+  // Loading a remote image would tell its server about the reader, so it becomes a link.
   return [link(url, `[image: ${label || url.slice(0, 80)}]`), length];
 }
 
@@ -140,7 +139,7 @@ function autolink(text, at) {
   // Punctuation at the end belongs to the sentence, not to the address.
   while (".,:;!?]".includes(match[0][end - 1])) end -= 1;
   let url = match[0].slice(0, end);
-  // Without its opening one, the parenthesis was around the address.
+  // Without an opening parenthesis, the closing one is not part of the address.
   if (url.endsWith(")") && !url.includes("(")) url = url.slice(0, -1);
   return [link(url, url), url.length];
 }
@@ -160,7 +159,7 @@ function marked([mark, tag], text, at, depth, alone) {
   if (alone.has(mark) || /\s/.test(next)) return null;
   // An underscore inside a word is a part of a name, such as `snake_case`.
   if (mark[0] === "_" && word.test(text[at - 1] ?? "")) return null;
-  // How many marks of one character stand before `counted`.
+  // The number of marks before `counted`.
   let [marks, counted] = [0, at + 2];
   for (let end = at + mark.length + 1; ; end += 1) {
     end = text.indexOf(mark, end);
@@ -171,7 +170,7 @@ function marked([mark, tag], text, at, depth, alone) {
       end += 1;
       continue;
     }
-    // In `**a *b***` the first of three marks ends what began inside.
+    // In `**a *b***` the first of the three marks closes the inner emphasis.
     if (mark.length === 2 && text[end + 2] === mark[0] && marks % 2 === 1) end += 1;
     if (/\s/.test(text[end - 1]) || (mark[0] === "_" && word.test(text[end + mark.length] ?? ""))) continue;
     const inner = inline(text.slice(at + mark.length, end), depth + 1);

@@ -1,15 +1,15 @@
-// JSON for display: indented, coloured, and truncated to what a page can bear.
+// JSON for display: indented, coloured, and truncated to a size that a page can show.
 
 const JSON_LIMIT = 200_000;
 const TOKEN =
   /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/g;
 
-/** A `pre` of a JSON value. */
+/** Returns a `pre` with a JSON value. */
 function jsonView(value) {
   return jsonText(JSON.stringify(value, null, 2) ?? "");
 }
 
-/** A `pre` of a text, coloured as JSON when `colour` says so. */
+/** Returns a `pre` with a text, coloured as JSON if `colour` is true. */
 function jsonText(text, colour = true) {
   const pre = el("pre", { class: "json", tabindex: "0" });
   const shown = text.slice(0, JSON_LIMIT);

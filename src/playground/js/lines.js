@@ -1,9 +1,9 @@
-// Reads lines of JSON, and keeps the bytes of every line.
+// Reads lines of JSON, and stores the bytes of every line.
 
 class LineReader {
   #pieces = [];
 
-  /** The lines that end in `chunk`, read while they are asked for. */
+  /** Yields the lines that end in `chunk`. Each is decoded when it is requested. */
   *push(chunk) {
     let start = 0;
     for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
@@ -14,11 +14,11 @@ class LineReader {
     if (start < chunk.length) this.#pieces.push(chunk.subarray(start));
   }
 
-  /** The line so far: a last one without a line end counts. Blank ones do not. */
+  /** Yields the open line, because a last line without a line end counts. Blank lines do not count. */
   *end() {
     const all = joined(this.#pieces);
     this.#pieces = [];
-    // Decoded as a whole line, so that no character is cut by the end of a chunk.
+    // The complete line is decoded at once, because a chunk may end inside a character.
     const raw = utf8.decode(all);
     const data = raw.replace(/\r?\n$/, "");
     if (data.trim() !== "") yield { name: "", data, note: "", raw, bytes: all.length };

@@ -1,4 +1,4 @@
-// The log: every request as it was sent, every block as it arrived.
+// The log: every request as it was sent, and every block as it was received.
 
 const PREVIEW = 160;
 
@@ -26,7 +26,7 @@ class Log {
     this.turn();
   }
 
-  /** Begins a turn: all measurements start again. */
+  /** Begins a turn and resets all measurements. */
   turn() {
     this.sums = { start: performance.now(), first: null, bytes: 0, events: 0, total: 0 };
     this.#show();
@@ -45,11 +45,11 @@ class Log {
     const { sums } = this;
     sums.bytes += bytes;
     sums.total = performance.now() - sums.start;
-    // Only bytes of the body count: the head alone shows the reader nothing.
+    // Only bytes of the body count, because the reader sees nothing of the head.
     if (bytes > 0) sums.first ??= sums.total;
   }
 
-  /** Shows the newest entries, unless the reader is looking at older ones. */
+  /** Scrolls to the newest entries, unless the reader is looking at older ones. */
   grown() {
     this.#show();
     this.end.grown();
@@ -113,7 +113,7 @@ class Exchange {
     this.log.received(size);
   }
 
-  /** A body that is no stream. */
+  /** Shows a body that is not a stream. */
   refused(text) {
     this.received(byteLength(text));
     const value = parsed(text);
@@ -177,7 +177,7 @@ function framed(frame) {
 /** The beginning of a text on one line. */
 const oneLine = (text) => text.slice(0, PREVIEW).replaceAll(/\r?\n|\r/g, "↵");
 
-/** Details that are built when they are first opened. */
+/** Details whose content is built when they are first opened. */
 function opens(summary, body) {
   const details = el("details", {}, summary);
   details.addEventListener("toggle", () => details.append(el("div", { class: "body" }, body())), { once: true });
@@ -205,22 +205,22 @@ function requestRow(path, headers, body, text) {
   return el("div", { class: "request" }, opens(summary, content));
 }
 
-// Within single quotes a shell takes everything literally, except the quote itself.
+// Within single quotes a shell takes everything literally, except a single quote.
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** How named events show: `{ kind, gist }` by name. */
+/** The display of named events: `{ kind, gist }` by name. */
 const EVENTS = new Map();
 
-/** Returns the essence of a named event. */
+/** Returns a summary of a named event. */
 function gist(name, value) {
   const own = EVENTS.get(name)?.gist;
   if (own) return own(value);
   return typeof value?.message === "string" ? value.message : undefined;
 }
 
-/** How an event shows in one line. */
+/** Returns the one-line display of an event. */
 function describe({ name: field, data, note }, value) {
-  // Where events have no name, their type may be in the data.
+  // In protocols without event names, the data may contain a type.
   const name = field || (typeof value?.type === "string" ? value.type : "");
   if (data === null) return { kind: "silent", name: "no data", preview: note };
   if (data === "[DONE]") return { kind: "done", name: "[DONE]", preview: "" };
@@ -233,7 +233,7 @@ function describe({ name: field, data, note }, value) {
   return { kind, name: names, preview: parts.map(({ preview }) => preview).filter(Boolean).join(" · ") };
 }
 
-/** Everything that one choice of a chunk brings. */
+/** Returns the parts of one choice of a chunk. */
 function choiceParts(choice) {
   const { content, refusal, tool_calls: calls } = choice?.delta ?? {};
   const said = asText(content) + asText(refusal);

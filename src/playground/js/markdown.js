@@ -1,13 +1,13 @@
-// Markdown, block by block. HTML in it stays text, links lead only to the web or to mail, and
-// nothing remote is fetched.
+// Markdown, block by block. HTML in it stays text, links lead only to the web or to mail, and no remote resource is
+// loaded.
 
 const MAX_DEPTH = 10;
 
-/** Where a link may lead: an absolute web or mail address, or nowhere. */
+/** Returns the address of a link if it is an absolute web or mail address, or else null. */
 function safeUrl(text) {
   if (!/^(https?:\/\/|mailto:)/i.test(text)) return null;
   try {
-    // Parsed as well: the pattern alone would accept what no browser can open.
+    // Parsed too, because the pattern accepts addresses that no browser can open.
     const url = new URL(text);
     return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : null;
   } catch {
@@ -15,7 +15,7 @@ function safeUrl(text) {
   }
 }
 
-/** A link that opens outside and tells nobody where it was. */
+/** A link that opens in a new tab and sends no referrer. */
 function link(url, ...children) {
   const href = safeUrl(url);
   if (href === null) return el("span", { class: "dead-link", title: url.slice(0, 200) }, ...children);
@@ -23,11 +23,11 @@ function link(url, ...children) {
   return el("a", props, ...children);
 }
 
-/** Lines that follow decide at most about the last two blocks; the ones before are never looked at again. */
+/** New lines can change at most the last two blocks; earlier blocks are never parsed again. */
 const OPEN_BLOCKS = 3;
 const GROUP = 100;
 
-/** Shows Markdown that is still growing: only blocks that changed are built again. */
+/** Shows Markdown while it is received: only changed blocks are built again. */
 class MarkdownView {
   #blocks = [];
   #text = "";
@@ -47,7 +47,7 @@ class MarkdownView {
     this.#more += text;
     if (this.#wanted) return;
     this.#wanted = true;
-    // A hidden tab has no animation frames; a timer runs there as well. What is slow to draw is drawn less often.
+    // A timer, because a hidden tab has no animation frames. A slow view is drawn less often.
     setTimeout(() => this.flush(), this.#cost > 50 ? Math.min(3 * this.#cost, 250) : 16);
   }
 
@@ -55,7 +55,7 @@ class MarkdownView {
     this.#wanted = false;
     if (this.#more === "") return;
     const start = performance.now();
-    // A CR at the end may be half of a CRLF.
+    // A CR at the end may be the first half of a CR LF.
     this.#text = (this.#text + this.#more).replace(/\r\n|\r(?!$)/g, "\n");
     this.#more = "";
     const lines = this.#text.split("\n");
@@ -72,11 +72,11 @@ class MarkdownView {
       this.#close(this.#blocks.splice(0, done).map(({ node }) => node));
     }
     this.ongrow();
-    // Half of the cost is the layout.
+    // With the layout, which is half of the cost.
     requestAnimationFrame(() => setTimeout(() => (this.#cost = performance.now() - start)));
   }
 
-  /** Puts finished blocks together: what has many children is laid out slowly. */
+  /** Groups finished blocks, because an element with many children is laid out slowly. */
   #close(nodes) {
     this.#finished.push(...nodes);
     while (this.#finished.length >= GROUP) {
@@ -88,7 +88,7 @@ class MarkdownView {
   }
 }
 
-// Two repetitions in a row match nothing in common: else a long run is divided in every way.
+// Adjacent repetitions have no character in common: else a long run would be divided in every way.
 const FENCE = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?!\S)(.*)$/s;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
@@ -107,7 +107,7 @@ function headingText(rest) {
   return end === 0 || /\s/.test(text[end - 1]) ? text.slice(0, end).trimEnd() : text;
 }
 
-/** Groups lines into blocks; `source` is what a block is made of. */
+/** Groups lines into blocks; `source` is the text of a block. */
 function splitBlocks(lines) {
   const blocks = [];
   const add = (kind, from, to, more) =>
@@ -121,11 +121,11 @@ function splitBlocks(lines) {
       at += 1;
     } else if (fence) {
       at += 1;
-      // A closing fence is at least as long as the opening one, and has nothing behind it
-      // (CommonMark, section 4.5).
+      // A closing fence is at least as long as the opening fence, and nothing follows it on its line (CommonMark,
+      // section 4.5).
       const closes = (text) => text.trim().startsWith(fence[1]) && /^[`~]+$/.test(text.trim());
       while (at < lines.length && !closes(lines[at])) at += 1;
-      // While the answer still grows, a fence without its end is a block too.
+      // While the answer is received, a fence without its end is a block too.
       at = Math.min(at + 1, lines.length);
       add("code", from, at, { language: fence[2].trim().split(/\s/)[0], closed: closes(lines[at - 1]) && at - 1 > from });
     } else if (HEADING.test(line)) {
@@ -154,7 +154,7 @@ function splitBlocks(lines) {
 const startsBlock = (line) =>
   FENCE.test(line) || HEADING.test(line) || RULE.test(line) || QUOTE.test(line) || ITEM.test(line);
 
-/** A list goes on through its items, what is indented under them, and single blank lines. */
+/** Returns the end of a list, which includes its items, lines indented under them, and single blank lines. */
 function listEnd(lines, from) {
   let at = from + 1;
   while (at < lines.length) {
@@ -175,7 +175,7 @@ function renderBlock(block, depth) {
       return codeBlock(block);
     case "heading": {
       const [, marks, text] = HEADING.exec(lines[0]);
-      // The page has headings of its own above these.
+      // The page itself uses the higher levels of headings.
       return el(`h${Math.min(6, marks.length + 2)}`, { class: `level-${marks.length}` }, inline(headingText(text)));
     }
     case "rule":
@@ -221,7 +221,7 @@ function listBlock(lines, depth) {
       const task = /^\[([ xX])\]\s+/.exec(item.lines[0]);
       if (task) item.lines[0] = item.lines[0].slice(task[0].length);
       const children = renderAll(item.lines, depth);
-      // An item of one paragraph is tight.
+      // The first paragraph of an item is shown without margins.
       const first = children[0]?.tagName === "P" ? [...children.shift().childNodes] : [];
       const box = task && el("input", { type: "checkbox", disabled: true, checked: task[1] !== " " });
       return el("li", { class: task ? "task" : null }, box, first, children);
@@ -233,7 +233,8 @@ function tableBlock(lines) {
   const cells = (line) =>
     line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
   const align = cells(lines[1]).map((cell) => (/^:-+:$/.test(cell) ? "center" : cell.endsWith(":") ? "number" : null));
-  // Rows may have more cells than the head: what has no column is dropped, as the tables extension of GFM demands.
+  // Rows may have more cells than the head: the tables extension of GFM requires that cells without a column are
+  // dropped.
   const row = (line, tag) =>
     el("tr", {}, cells(line).slice(0, align.length).map((cell, at) => el(tag, { class: align[at] }, inline(cell))));
   const body = lines.slice(2).map((line) => row(line, "td"));

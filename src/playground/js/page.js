@@ -9,7 +9,7 @@ class Page {
     this.#listen();
   }
 
-  /** Asks the router what is mounted. */
+  /** Requests the list of mounted agents from the router. */
   async start() {
     try {
       const response = await fetch(below("/playground.json"), { credentials: "omit", cache: "no-store" });
@@ -32,7 +32,7 @@ class Page {
 
   show(at) {
     const entry = this.fronts[at];
-    // Made once and kept: changing the front end does not end its conversation.
+    // Created once and kept, so that choosing another front end does not end the conversation.
     entry.front ??= new (FRONTS.get(entry.mount.protocol))(entry.mount, this);
     this.front = entry.front;
     memory.set("front", entry.label);
@@ -43,11 +43,11 @@ class Page {
     this.changed();
     this.front.chat.follow();
     this.front.log.follow();
-    // A reader who chooses with the keyboard keeps the focus there.
+    // A reader who chose with the keyboard keeps the focus on the choice.
     if (matchMedia("(pointer: fine)").matches && !byId("fronts").matches(":focus-visible")) this.input.focus();
   }
 
-  /** Updates what the page shows of the front end. */
+  /** Updates what the page shows about the front end. */
   changed() {
     if (!this.front) return;
     const { busy } = this.front;
@@ -56,8 +56,7 @@ class Page {
     button.title = busy ? "Stop (Esc)" : "Send (Enter)";
     button.classList.toggle("stop", busy);
     button.disabled = !busy && this.input.value.trim() === "";
-    // The chips are built anew. Without this, a reader with a keyboard would lose their place at
-    // every change.
+    // The chips are built again, so the focus must be restored for readers with a keyboard.
     const focused = [...byId("chips").children].indexOf(document.activeElement);
     byId("chips").replaceChildren(...this.front.chips().map((chip) => this.#chip(chip)));
     if (focused >= 0) byId("chips").children[focused]?.focus();
@@ -85,7 +84,7 @@ class Page {
       this.changed();
     });
     input.addEventListener("keydown", (event) => {
-      // While an input method composes, Enter accepts its suggestion and sends nothing.
+      // While an input method is composing, Enter accepts its suggestion and must not send the message.
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       send();
@@ -106,7 +105,7 @@ class Page {
     byId("theme").addEventListener("click", () => this.#theme(this.dark ? "light" : "dark"));
     byId("setup-open").addEventListener("click", () => this.#setup());
     byId("setup-close").addEventListener("click", () => byId("setup").close());
-    // A selection that begins in a field may end on the backdrop: only a whole click there closes.
+    // A selection that begins in a field may end on the backdrop: a click must also begin there to close the dialog.
     let pressed = null;
     byId("setup").addEventListener("pointerdown", ({ target }) => (pressed = target));
     byId("setup").addEventListener("click", ({ target }) => target === pressed && target === byId("setup") && byId("setup").close());
@@ -120,7 +119,7 @@ class Page {
     this.#side("chat");
   }
 
-  /** On a phone one side shows at a time. */
+  /** Sets the side that is shown on a phone. */
   #side(name) {
     document.body.dataset.side = name;
     for (const each of ["chat", "events"]) byId(`show-${each}`).setAttribute("aria-pressed", String(each === name));
@@ -154,7 +153,7 @@ class Page {
   }
 }
 
-/** Several agents of one protocol are told apart by their paths. */
+/** Returns an agent's label, with its path if it is not the only one of its protocol. */
 function labelOf({ protocol, path }, all) {
   const { label } = FRONTS.get(protocol);
   return all.filter((other) => other.protocol === protocol).length > 1 ? `${label} ${path}` : label;

@@ -1,16 +1,16 @@
-// The rows of one request. Of very many only the first and the newest are in the page.
+// The rows of one request. If there are very many, the page contains only the first and the newest.
 
 const MOST_ROWS = 1000;
 
 class Rows {
   #items = [];
-  /** How many show before the gap, where those behind it begin, and how many were looked at. */
+  /** The number of rows before the gap, the index of the first row after it, and the number of processed rows. */
   #first = 0;
   #last = 0;
   #seen = 0;
   #wanted = false;
 
-  /** `draw` makes a row of an item, `grown` hears of new ones, `follows` says whether the end is in sight. */
+  /** `draw` creates the row of an item, `grown` is called after new rows, `follows` returns true while the end is visible. */
   constructor({ draw, grown, follows }) {
     this.draw = draw;
     this.grown = grown;
@@ -26,17 +26,17 @@ class Rows {
     this.#items.push(item);
     if (this.#wanted) return;
     this.#wanted = true;
-    // A hidden tab has no animation frames; a timer runs there as well.
+    // A timer, because a hidden tab has no animation frames.
     setTimeout(() => this.flush(), 16);
   }
 
-  /** Draws what was added since. */
+  /** Draws the items added since the last call. */
   flush() {
     this.#wanted = false;
     const count = this.#items.length;
     if (this.#first < MOST_ROWS) this.#before(Math.min(count, MOST_ROWS));
     this.#last = Math.max(this.#last, this.#first);
-    // Under the eyes of a reader nothing moves, within reason.
+    // While the reader looks at older rows, up to five times as many stay, so that nothing moves.
     const start = Math.max(this.#last, count - (this.follows() ? 1 : 5) * MOST_ROWS);
     for (let gone = Math.min(start, this.#seen) - this.#last; gone > 0; gone -= 1) this.tail.firstChild.remove();
     this.#last = start;

@@ -1,11 +1,10 @@
-// Reads server-sent events by the rules of the HTML standard, and keeps the bytes of every block.
+// Reads server-sent events by the rules of the HTML standard, and stores the bytes of every block.
 
 const [LF, CR] = [10, 13];
-// `ignoreBOM` keeps the mark in the text: it is dropped once at the start of the stream, not at
-// every block.
+// `ignoreBOM` keeps a byte order mark: only one at the start of the stream is removed, not one in every block.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Returns the bytes of several pieces in one. */
+/** Returns the bytes of several pieces as one array. */
 function joined(pieces) {
   const all = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
   let at = 0;
@@ -22,14 +21,14 @@ class SseReader {
   #half = false;
   #first = true;
 
-  /** The blocks that end in `chunk`, read while they are asked for. One without data is one too. */
+  /** Yields the blocks that end in `chunk`, also blocks without data. Each is decoded when it is requested. */
   *push(chunk) {
     let start = 0;
     let at = 0;
     while (at < chunk.length) {
       const byte = chunk[at];
       if (this.#half) {
-        // The chunk before ended in a CR, which may have been half of a CRLF.
+        // The previous chunk ended with a CR, which may be the first half of a CR LF.
         this.#half = false;
         at += byte === LF ? 1 : 0;
       } else {
@@ -54,7 +53,7 @@ class SseReader {
     if (start < chunk.length) this.#pieces.push(chunk.subarray(start));
   }
 
-  /** Returns the rest when the body ends. The standard drops a block without its blank line. */
+  /** Yields the rest when the body ends. The standard discards a block without its blank line. */
   *end() {
     const cut = !(this.#half && this.#line === 0);
     for (const frame of this.#block()) yield cut ? { ...frame, cut } : frame;
@@ -64,7 +63,7 @@ class SseReader {
     const all = joined(this.#pieces);
     const size = all.length;
     this.#pieces = [];
-    // Decoded as a whole block, so that no character is cut by the end of a chunk.
+    // The complete block is decoded at once, because a chunk may end inside a character.
     const raw = utf8.decode(all);
     const text = this.#first ? raw.replace(/^\ufeff/, "") : raw;
     this.#first = false;
@@ -73,7 +72,7 @@ class SseReader {
     for (const line of text.split(/\r\n|\n|\r/)) {
       const colon = line.indexOf(":");
       const field = colon < 0 ? line : line.slice(0, colon);
-      // One space after the colon is framing. A second one belongs to the value.
+      // One space after the colon is not part of the value, but a second space is.
       const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
       if (field === "data") data.push(value);
       else if (field === "event") frame.name = value;
@@ -81,7 +80,7 @@ class SseReader {
     }
     if (data.length > 0) frame.data = data.join("\n");
     frame.note = rest.join(" · ");
-    // Further blank lines between blocks carry nothing.
+    // Additional blank lines between blocks are not events.
     if (/[^\r\n]/.test(text)) yield frame;
   }
 }

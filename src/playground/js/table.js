@@ -3,10 +3,10 @@
 const MAX_ROWS = 200;
 const MAX_COLUMNS = 40;
 
-/** A table of row objects; other rows show as they are. */
+/** Returns a table of row objects; other rows become a single cell. */
 function tableView(rows) {
   const objects = asArray(rows).map((row) => (isObject(row) ? row : { value: row }));
-  // The first rows name the columns: to look at all of them would take long for very many.
+  // Only the first rows determine the columns, because reading very many rows would take long.
   const columns = [...new Set(objects.slice(0, 100).flatMap(Object.keys))].slice(0, MAX_COLUMNS);
   const numeric = new Set(
     columns.filter((column) => objects.every((row) => row[column] == null || typeof row[column] === "number")),
@@ -39,7 +39,7 @@ function decimals(value) {
   return /^-?\d+\.\d+$/.test(text) ? Math.min(text.split(".")[1].length, MOST_DECIMALS) : 0;
 }
 
-/** A number; a whole one of four digits may be a year, and stays in one piece. */
+/** Formats a number; one of four digits may be a year and gets no separator. */
 function numberText(value, places = 0) {
   if (!Number.isFinite(value)) return String(value);
   if (places === 0 && Number.isInteger(value) && Math.abs(value) < 10000) return String(value);

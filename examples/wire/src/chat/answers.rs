@@ -33,15 +33,15 @@ impl Answers {
 
     /// Returns the answer to a call, by the name of the tool or the function.
     pub(super) fn of(&self, call: &ToolCall) -> Option<Answer> {
-        // A call may be a general one that names the real tool in its arguments. That name is the
-        // more precise one, so it is looked up first.
+        // A call may be a general call that names the real tool in its arguments. That name is more precise, so it is
+        // looked up first.
         let tool = call.arguments.get("tool_name");
         let tool = tool.as_ref().and_then(Json::string);
         let names = tool.as_deref().into_iter().chain([&*call.name, ANY]);
         self.find(names)
     }
 
-    /// Returns the answer for the first of these names that has one.
+    /// Returns the answer for the first of these names that the file contains.
     pub(super) fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<Answer> {
         let answers = self.0.as_ref()?;
         names.find_map(|name| answers.get(name)).map(answer)
@@ -53,7 +53,7 @@ pub(super) fn answer(json: Json) -> Answer {
     if let Some(text) = json.string() {
         return Answer::text(text);
     }
-    // With further members it is data that happens to have an `error`.
+    // An object with further members is data that happens to contain an `error`.
     match json.get("error").filter(|_| json.members().count() == 1) {
         Some(why) => {
             let text = why.string().map(Into::into);

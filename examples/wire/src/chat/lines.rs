@@ -12,20 +12,20 @@ pub(super) enum Said {
     Line(String),
     /// There is no terminal.
     Nothing,
-    /// The input has ended, or Ctrl-C was pressed: this is no answer, not even a no.
+    /// The input has ended, or Ctrl-C was pressed: the question has no answer, not even a refusal.
     Left,
 }
 
-/// The lines of standard input.
+/// The lines read from standard input.
 pub(super) struct Lines {
-    /// `None` without an input.
+    /// `None` if no lines are read.
     lines: Option<mpsc::Receiver<io::Result<String>>>,
     terminal: bool,
 }
 
 impl Lines {
-    /// Reads lines in a thread of its own, because a read cannot be cancelled. Without `talks`
-    /// they are read from a terminal only.
+    /// Reads lines in a separate thread, because a read cannot be cancelled. Unless `talks` is set, lines are read only
+    /// from a terminal.
     pub(super) fn new(talks: bool) -> Self {
         let terminal = io::stdin().is_terminal();
         Self {
@@ -39,7 +39,7 @@ impl Lines {
         self.terminal
     }
 
-    /// Asks for a line.
+    /// Shows a prompt and waits for a line.
     pub(super) async fn ask(&mut self, prompt: &str, screen: &mut Screen) -> Result<Said, Failure> {
         let Some(lines) = &mut self.lines else {
             return Ok(Said::Nothing);
@@ -51,8 +51,7 @@ impl Lines {
         screen.flush()?;
         let line = tokio::select! {
             line = lines.recv() => line.transpose()?,
-            // The thread's read cannot be ended: a line that is typed later waits in the channel
-            // for the next question.
+            // The read of the thread cannot be cancelled: a line that is typed later answers the next prompt.
             stop = tokio::signal::ctrl_c() => {
                 stop?;
                 None
@@ -69,7 +68,7 @@ impl Lines {
 }
 
 fn read() -> mpsc::Receiver<io::Result<String>> {
-    // One line ahead: a file is read as fast as it is answered, not into memory.
+    // The capacity is one line, so that a file is read no faster than its lines are answered.
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines() {

@@ -31,7 +31,7 @@ use voice::Voice;
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let mut client = Client::new(&options.url, options.headers.map()?)?;
     if client.path().is_some() {
-        // Where nobody listens, the first message says so.
+        // A failed connection is reported when the first message is sent.
         let _ = client.resolve(&HeaderMap::new()).await;
     }
     let answers = Answers::read(options.answer.as_deref())?;
@@ -41,7 +41,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let mut setup = Setup::default();
     setup.model = options.model(kit, request.as_ref(), &client).await;
     setup.workspace = Some(options.workspace.clone());
-    // A new id every time: with a fixed one, agents that store conversations would mix up the runs.
+    // A new id for each run: with a fixed id, agents that store conversations would mix up the runs.
     setup.conversation_id = Some(Env::default().uuid());
     setup.data = Some(&find);
     setup.request = request;
@@ -86,8 +86,8 @@ impl Options {
         Failure::new(format!("{}: {what}", path.display()))
     }
 
-    /// Returns the model of the options or of the recorded request, or else the first one
-    /// that the server lists.
+    /// Returns the model named by the options or by the recorded request, or else the first model that the server
+    /// lists.
     async fn model(&self, kit: Kit, request: Option<&Bytes>, client: &Client) -> Option<String> {
         let recorded = || {
             let request = Json::parse(request?.clone()).ok()?;

@@ -4,9 +4,9 @@ use copilot_wire::json::Json;
 
 use crate::screen::plain;
 
-/// The limit of rows.
+/// The maximum number of rows.
 const ROWS: usize = 20;
-/// The limit of characters in a cell.
+/// The maximum number of characters in a cell.
 const WIDTH: usize = 32;
 
 /// Returns the lines of a table: a heading, a rule, and the rows.
@@ -17,7 +17,7 @@ pub(super) fn lines(rows: &Json) -> Vec<String> {
     for row in rows.elements().take(ROWS) {
         let mut cells = Vec::new();
         for (name, value) in row.members() {
-            // Rows need not have the same members: every name that occurs makes a column.
+            // Rows may have different members: every name that occurs is a column.
             let column = columns.iter().position(|column| *column == name);
             let column = column.unwrap_or_else(|| {
                 columns.push(name.into_owned());
@@ -38,7 +38,7 @@ pub(super) fn lines(rows: &Json) -> Vec<String> {
     }
     let line = |cells: &[(usize, String)]| {
         let cell = |column| {
-            // Backwards: of two members of one name the last one counts, as in most JSON readers.
+            // From the end: of two members with the same name the last one counts, as in most JSON readers.
             let cell = cells.iter().rev().find(|(at, _)| *at == column);
             cell.map_or("", |(_, text)| text.as_str())
         };
@@ -72,7 +72,7 @@ fn text(value: &Json) -> String {
 
 /// Formats a value on one line, truncated.
 fn cut(text: &str) -> String {
-    // Cleaned before it is measured: an escaped character takes more room than the raw one.
+    // Escaped before it is measured, because an escaped character is longer than the raw one.
     let text = plain(text);
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -18,13 +18,13 @@ use crate::decode::Blocks;
 use crate::screen::short;
 use crate::verdict::{self, Failure, Verdict};
 
-/// The limit of turns after one message of the user.
+/// The maximum number of turns after one message of the user.
 const TURNS: usize = 50;
 
-/// The limit in bytes of a refusal.
+/// The maximum number of bytes of a refusal that are read.
 const REFUSAL: usize = 64 * 1024;
 
-/// The limit in bytes of what an agent answers to one message of the user, over all turns.
+/// The maximum size in bytes of the answers to one message of the user, over all turns.
 const ANSWERS: usize = 32 * 1024 * 1024;
 
 /// A conversation of an emulated front end with an agent.
@@ -34,12 +34,12 @@ pub(super) struct Talk<'a> {
     pub(super) framing: Framing,
     pub(super) signer: Option<Box<dyn Signer>>,
     pub(super) answers: &'a Answers,
-    /// The answer to every question; `None` lets the user decide.
+    /// The answer to every question; `None` if the user decides.
     pub(super) decision: Option<bool>,
     pub(super) lines: Lines,
     pub(super) voice: Voice<'a>,
     pub(super) verdict: Verdict,
-    /// The number of bytes that the agent may still answer to the latest message.
+    /// The number of bytes that the agent may still send in answer to the latest message.
     pub(super) left: usize,
 }
 
@@ -54,25 +54,24 @@ enum User {
 
 /// The end of a turn.
 enum Turn {
-    /// The front end goes on.
+    /// The front end continues the conversation.
     Delivered,
-    /// The user cancelled it, or the response was no answer.
+    /// The user cancelled the turn, or the response was not an answer.
     Over,
     /// There was no response.
     Failed(Failure),
 }
 
 impl Talk<'_> {
-    /// Sends every line that the user types. One that cannot be delivered is reported
-    /// and the conversation continues without it; the last one of a file makes the command fail.
+    /// Sends every line that the user types. A line that cannot be delivered is reported, and the conversation
+    /// continues without it; if it is the last line, the command fails.
     pub(super) async fn run(mut self) -> Result<Verdict, Failure> {
         let mut undelivered = None;
         while let Said::Line(line) = self.lines.ask(">", self.voice.screen).await? {
             if line.trim().is_empty() {
                 continue;
             }
-            // The failure of the last line is returned instead, and becomes the status of the
-            // command.
+            // The failure of the last line is not reported here but returned, and becomes the exit status.
             if let Some(failure) = undelivered.take() {
                 self.failed(failure)?;
             }
@@ -97,10 +96,10 @@ impl Talk<'_> {
         }
     }
 
-    /// Sends a message and runs the calls of the agent, until it is the user's turn again.
+    /// Sends a message and answers the calls of the agent, until the user must send the next message.
     async fn message(&mut self, text: &str) -> Result<User, Failure> {
-        // The server never had an undelivered message: with the message in its conversation, the
-        // front end would send it along with the next one.
+        // The server did not receive an undelivered message. If the front end kept it in the conversation, it would
+        // send it again with the next message.
         let mark = self.front.mark();
         self.front.prompt(text);
         self.left = ANSWERS;
@@ -111,8 +110,7 @@ impl Talk<'_> {
                 self.front.back(mark)?;
                 return Ok(User::Undelivered(failure));
             }
-            // Called also for a turn that was cancelled: the front end stores what it has shown so
-            // far.
+            // Called also for a cancelled turn: the front end stores the part of the answer that it has shown.
             let next = self.front.next();
             let user = match (turn, next) {
                 (Turn::Delivered, Next::Calls(calls)) => self.answer(&calls).await?,
@@ -169,7 +167,7 @@ impl Talk<'_> {
         while let Some(piece) = body.next().await {
             match piece {
                 Ok(bytes) => {
-                    // The front end keeps all of it, and so does the log.
+                    // The front end and the log store the complete answer.
                     let Some(left) = self.left.checked_sub(bytes.len()) else {
                         self.wrong(&format!("the answer is longer than {ANSWERS} bytes"))?;
                         return Ok(Turn::Over);
@@ -177,8 +175,7 @@ impl Talk<'_> {
                     self.left = left;
                     blocks.pass(&bytes);
                     self.front.reads(&bytes);
-                    // Logged before it is decoded: replaying must repeat also what an error broke
-                    // off.
+                    // Logged before it is decoded: a replay must include the bytes that caused an error.
                     if !self.receive(&bytes)? {
                         return Ok(Turn::Delivered);
                     }
@@ -189,7 +186,7 @@ impl Talk<'_> {
                 }
             }
         }
-        // Readers drop an event without a blank line at its end, and some protocols end without one.
+        // Readers discard a last event without its blank line, and some protocols end without a final event.
         if blocks.is_cut() {
             self.wrong("the answer ends inside an event")?;
             return Ok(Turn::Over);
@@ -197,7 +194,7 @@ impl Talk<'_> {
         Ok(Turn::Delivered)
     }
 
-    /// Shows a piece of the body. Returns `true` if the stream can be read any further.
+    /// Shows a piece of the body. Returns `true` if more of the stream can be read.
     fn receive(&mut self, mut bytes: &[u8]) -> Result<bool, Failure> {
         loop {
             match self.front.front.read(&mut bytes) {
@@ -228,7 +225,7 @@ impl Talk<'_> {
         let mut answers = Vec::new();
         for call in calls {
             self.voice.call(call)?;
-            // The front end first: data that it holds itself was not asked from anybody.
+            // The front end's own data has precedence: nobody is asked for it.
             let known = self.front.front.own_answer(call);
             let answer = match known.or_else(|| self.answers.of(call)) {
                 Some(answer) => Some(answer),
@@ -243,7 +240,7 @@ impl Talk<'_> {
         Ok(User::Here)
     }
 
-    /// Returns the result of a call, from the user on a terminal. `None` when the user has left.
+    /// Reads the result of a call from the user, on a terminal. `None` if the user has left.
     async fn result(&mut self) -> Result<Option<Answer>, Failure> {
         let said = match self.lines.is_terminal() {
             true => {
@@ -262,8 +259,8 @@ impl Talk<'_> {
         })
     }
 
-    /// Answers a question. An empty line is a no, and so is a missing terminal. If the question is part of the
-    /// text, any other line is sent as it is: a `y` in place of the code would answer a question that was not read.
+    /// Answers a question. An empty line, or no terminal, is a refusal. If the question is part of the text, any other
+    /// line is sent unchanged: `y` must not stand for the code, or the user could agree without reading the question.
     async fn decide(&mut self, question: &Confirmation) -> Result<User, Failure> {
         if let Some(accepted) = self.decision {
             self.front.decide(question, accepted);
@@ -305,7 +302,7 @@ impl Talk<'_> {
     }
 }
 
-/// Returns the reason why a response is no answer.
+/// Returns the reason why a response is not an answer.
 fn refused(response: &Response, framing: Framing) -> Option<String> {
     let status = response.status();
     if !status.is_success() {

@@ -8,7 +8,7 @@ use crate::verdict::Failure;
 /// A function that creates a front end.
 type Begin<'a> = dyn Fn() -> Result<Box<dyn AnyFrontEnd>, Failure> + 'a;
 
-/// A front end, and the log of everything that changed it.
+/// A front end, and the log of all changes to it.
 pub(super) struct Undo<'a> {
     /// Creates the front end in its initial state.
     begin: &'a Begin<'a>,
@@ -68,8 +68,7 @@ impl<'a> Undo<'a> {
     /// Undoes everything since `mark`.
     pub(super) fn back(&mut self, mark: usize) -> Result<(), Failure> {
         self.steps.truncate(mark);
-        // Front ends cannot be cloned, so the state before `mark` is built again from the
-        // beginning.
+        // Front ends cannot be cloned, so the log is replayed up to `mark`.
         self.front = (self.begin)()?;
         for step in &self.steps {
             match step {

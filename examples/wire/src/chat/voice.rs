@@ -8,12 +8,12 @@ use crate::node::compact;
 use crate::screen::{Screen, Style, lines, plain, short};
 use crate::verdict::Failure;
 
-/// The display of effects.
+/// The display of an agent's effects.
 pub(super) struct Voice<'a> {
     pub(super) screen: &'a mut Screen,
     /// `true` in the middle of a line of text.
     inside_line: bool,
-    /// `true` if that text is reasoning.
+    /// `true` if the current line is reasoning.
     reasons: bool,
     /// `true` once anything was shown.
     pub(super) has_output: bool,
@@ -42,10 +42,10 @@ impl<'a> Voice<'a> {
                     self.end()?;
                 }
                 if let Some(last) = text.chars().next_back() {
-                    // An empty piece changes nothing: the cursor stays where it was.
+                    // An empty piece does not change the position of the cursor.
                     self.inside_line = last != '\n';
                 }
-                // Foreign text must not move the cursor or set colours.
+                // Text of the agent must not move the cursor or set colours.
                 let text = lines(text).to_string();
                 match reasons {
                     true => self.screen.text(self.screen.paint(Style::Dim, text)),
@@ -59,7 +59,7 @@ impl<'a> Voice<'a> {
                     Level::Info => Style::Dim,
                     _ => Style::Note,
                 };
-                // As its one-line form.
+                // In its one-line form.
                 self.line(style, &short(&format!("- {effect}")))
             }
             effect => self.line(Style::Dim, &short(&format!("- {effect}"))),
@@ -109,7 +109,7 @@ impl<'a> Voice<'a> {
         Ok(())
     }
 
-    /// Reports an empty answer on a terminal; for a program no line means the same.
+    /// Reports an empty answer, on a terminal only: for programs, no line means the same.
     pub(super) fn nothing(&mut self) -> Result<(), Failure> {
         match self.screen.is_json() {
             true => Ok(()),
@@ -134,7 +134,7 @@ impl<'a> Voice<'a> {
         Ok(())
     }
 
-    /// Writes a whole line.
+    /// Writes a complete line.
     fn line(&mut self, style: Style, text: &str) -> Result<(), Failure> {
         self.end()?;
         let text = self.screen.paint(style, plain(text));

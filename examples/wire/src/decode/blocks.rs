@@ -2,9 +2,10 @@
 
 use copilot_wire::protocol::Framing;
 
-/// A scanner that knows the offset of the current block of fields.
+/// A scanner that finds the offset of the current block of fields.
 ///
-/// A block begins with the first line that is no comment, and a blank line ends it; in a stream of lines it is a line.
+/// A block begins with the first line that is not a comment, and ends with a blank line. In a stream of lines, each
+/// line is a block.
 #[derive(Debug)]
 pub(crate) struct Blocks {
     framing: Framing,
@@ -38,9 +39,9 @@ impl Blocks {
                         self.start = self.offset;
                     }
                 }
-                // The second half of a line end.
+                // The second byte of a CR LF.
                 b'\n' if self.after_cr => {}
-                // Only an empty line ends a block: after any other the block stays as it is.
+                // Only a blank line ends a block; the end of any other line does not.
                 b'\n' | b'\r' => {
                     self.open &= self.inside_line;
                     self.inside_line = false;
@@ -48,7 +49,7 @@ impl Blocks {
                 _ if self.inside_line => {}
                 byte => {
                     self.inside_line = true;
-                    // A comment before an event is no part of it.
+                    // A comment before an event is not part of it.
                     if byte != b':' && !self.open {
                         self.open = true;
                         self.start = self.offset;
@@ -70,7 +71,8 @@ impl Blocks {
         self.start
     }
 
-    /// Returns `true` if the current block is lost at the end of the stream, because it has not ended. A line counts.
+    /// Returns `true` if the stream has ended inside a block, which readers discard. Never in a stream of lines, whose
+    /// last line counts.
     pub(crate) fn is_cut(&self) -> bool {
         self.open && self.framing != Framing::Lines
     }

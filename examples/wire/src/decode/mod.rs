@@ -27,10 +27,10 @@ pub(crate) struct Options {
     input: Input,
 }
 
-/// The limit in bytes of a stream that is checked as a whole.
+/// The maximum size in bytes of a stream that is also checked as a whole.
 const KEPT: usize = 16 * 1024 * 1024;
 
-/// Shows every event as it arrives, and the findings of the conformance kit about the whole.
+/// Shows every event as it arrives, and then the findings of the conformance kit about the complete stream.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let kit = options.protocol;
     let mut reader = (kit.reader)();
@@ -40,11 +40,11 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
     let mut pieces = options.input.pieces(None)?;
     let mut body = Vec::new();
     while let Some(mut bytes) = pieces.next(report.screen)? {
-        // One more byte shows that the limit was exceeded.
+        // One byte more than the limit shows that it was exceeded.
         let room = (KEPT + 1).saturating_sub(body.len());
         body.extend(bytes.iter().take(room));
         loop {
-            // The decoder only advances its input, so the difference is what made this event.
+            // The decoder only advances its input, so the difference is the bytes of this event.
             let before = bytes;
             let next = frames.next(&mut bytes);
             let consumed = before.split_at_checked(before.len() - bytes.len());
@@ -80,9 +80,9 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
         let judged = check::recorded(kit, &body);
         report.findings(&judged, kit.tolerated, blocks.offset())?;
     }
-    // If the rules do not say what the end lacks.
+    // Unless a broken rule has reported the end.
     if let (Err(error), false) = (reader.end(), report.is_end_wrong()) {
-        // Behind the last byte: a missing end has no other place.
+        // At the offset after the last byte: a missing end has no other position.
         report.begin(blocks.offset());
         report.wrong(Wrong::of(&error.to_string()))?;
     }

@@ -18,17 +18,17 @@ pub(super) struct Report<'a> {
     pub(super) screen: &'a mut Screen,
     /// The number of the event, starting at 1.
     number: u64,
-    /// Its offset in bytes.
+    /// The offset of the event in bytes.
     offset: u64,
     events: u64,
     wrong: u64,
-    /// The end of each event, and `true` if it has a fault.
+    /// The end of each event in bytes, and `true` if the event has a fault.
     ends: Vec<(u64, bool)>,
     /// The broken rules that were reported without the conformance kit.
     rules: Vec<&'static str>,
-    /// `true` if no event may follow.
+    /// `true` if the stream has had its last event.
     over: bool,
-    /// `true` if a fault behind the last event was shown.
+    /// `true` if a fault after the last event was shown.
     end_wrong: bool,
 }
 
@@ -71,13 +71,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Moves on to the next event, or the place where it should be.
+    /// Moves to the next event, or to the position of a missing event.
     pub(super) fn begin(&mut self, offset: u64) {
         self.number = self.events + 1;
         self.offset = offset;
     }
 
-    /// Shows an event at this place.
+    /// Shows an event at a range of bytes.
     pub(super) fn event(
         &mut self,
         event: &Event<'_>,
@@ -87,7 +87,7 @@ impl<'a> Report<'a> {
         let before = self.wrong;
         self.begin(place.start);
         self.events += 1;
-        // Taken before the event's own lines, as the last event of a stream does not follow itself.
+        // Read before this event is processed, because the last event of a stream does not follow itself.
         let follows = self.over;
         for line in lines {
             match line {
@@ -112,8 +112,8 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Shows the findings of the conformance kit that were not reported yet. One without a place is about the
-    /// stream as a whole, which ends at this byte.
+    /// Shows the findings of the conformance kit that were not reported yet. A finding without an offset is about the
+    /// complete stream and is shown at `end`.
     pub(super) fn findings(
         &mut self,
         report: &check::Report,
@@ -121,20 +121,20 @@ impl<'a> Report<'a> {
         end: u64,
     ) -> Result<(), Failure> {
         let mut findings: Vec<_> = report.findings.iter().collect();
-        // In the order of the stream, as the events were shown. Findings about the whole come last.
+        // In the order of the events, as they were shown. Findings about the complete stream come last.
         findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
         for finding in findings {
             let offset = finding.offset.map_or(end, |offset| offset as u64);
             let event = self.ends.partition_point(|(end, _)| *end <= offset);
             let said = self.ends.get(event).is_some_and(|(_, wrong)| *wrong);
-            // One cause is reported once: an event that could not be read breaks rules as well.
+            // One cause is reported once: an event that could not be read also breaks rules.
             if said || self.rules.contains(&finding.rule.id) {
                 continue;
             }
             self.number = event as u64 + 1;
             self.offset = offset;
             let wrong = Wrong::found(finding);
-            // Readers cope with what the official servers themselves send.
+            // Readers accept faults of the official servers.
             if finding.rule.level == Level::Error && !tolerated.contains(&finding.rule.id) {
                 self.wrong(wrong)?;
             } else {
@@ -144,7 +144,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Returns `true` if a fault behind the last event was shown.
+    /// Returns `true` if a fault after the last event was shown.
     pub(super) fn is_end_wrong(&self) -> bool {
         self.end_wrong
     }
@@ -167,7 +167,7 @@ impl<'a> Report<'a> {
         let place = self.place();
         let (kind, text) = (plain(&line.kind), short(&line.text));
         let line = match &*kind {
-            // White space at its ends is significant.
+            // White space at the ends of the text is significant.
             "text" | "refusal" => format!("{place}  {kind:<12}  \"{text}\""),
             _ => format!("{place}  {kind:<12}  {text}"),
         };
@@ -216,7 +216,7 @@ impl<'a> Report<'a> {
         self.screen.paint(Style::Dim, place)
     }
 
-    /// Reports the reason for a stream without events.
+    /// Reports the reason why a stream has no events, if it has none.
     pub(super) fn unless_event(&mut self, why: String) {
         if self.events == 0 {
             self.wrong += 1;

@@ -12,10 +12,10 @@ use crate::screen::short;
 #[derive(Serialize)]
 pub(super) struct Wrong {
     pub(super) what: String,
-    /// The place as a path, such as `choices[0].delta`.
+    /// The position as a path, such as `choices[0].delta`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub(super) path: String,
-    /// The place in bytes.
+    /// The position in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) byte: Option<usize>,
     /// The broken rule of the conformance kit, if there is one.
@@ -34,7 +34,7 @@ impl Wrong {
         }
     }
 
-    /// Sets the rule that it breaks.
+    /// Sets the rule that the fault breaks.
     pub(super) fn rule(self, rule: &'static str) -> Self {
         Self {
             rule: Some(rule),
@@ -45,7 +45,7 @@ impl Wrong {
     /// Creates a fault from a finding of the conformance kit. The excerpt is included if the event was not shown.
     pub(super) fn found(finding: &Finding) -> Self {
         let Finding { rule, bytes, .. } = finding;
-        // The place in a line, or in values that were serialized again.
+        // The excerpt is from a line, or was serialized again.
         let elsewhere = finding.offset.is_none() && !rule.id.starts_with("chunk/");
         let framing = rule.id.starts_with("sse/") || rule.id.starts_with("lines/");
         let unseen = elsewhere || framing;
@@ -67,8 +67,8 @@ impl Wrong {
         // Data that is not JSON has no path.
         let data = Bytes::copy_from_slice(data.as_bytes());
         let walked = Reader::new(&data).and_then(|mut reader| walk(&mut reader, DEPTH));
-        // The protocol's reader may report an error of syntax without a path. Reading the data
-        // again, as plain JSON, finds the place.
+        // The protocol's reader may report a syntax error without a path. Reading the data again as plain JSON finds
+        // the path.
         let path = walked.map_or_else(|error| error.path().to_owned(), |()| String::new());
         Self {
             what: format!("expected {}", error.expected()),
@@ -83,7 +83,7 @@ impl Wrong {
     }
 }
 
-/// The limit of the depth of paths.
+/// The maximum depth of paths.
 const DEPTH: usize = 32;
 
 /// Reads a value down to its leaves, so that an error has a path.

@@ -1,4 +1,4 @@
-//! The report as a web page. It is well-formed XML too.
+//! The report as a web page, which is also well-formed XML.
 
 use std::fmt::{self, Display};
 

@@ -1,4 +1,4 @@
-//! The report as JUnit writes those of tests, in the subset that CI services read.
+//! The report as a JUnit document, in the subset that CI services read.
 
 use std::fmt::Write;
 
@@ -7,8 +7,8 @@ use copilot_wire_kit::check::Level;
 use super::Sheet;
 use super::markup::Escaped;
 
-/// Returns the document: a test case for each rule. An error is a failure. A warning passes, as for the exit status,
-/// and is the output of its case.
+/// Returns the document, with a test case for each rule. An error is a failure. A warning passes, as in the exit
+/// status, and is the output of its test case.
 pub(super) fn document(sheet: &Sheet<'_>) -> String {
     let report = sheet.report;
     let suite = Escaped(format!("wire.{}", sheet.kit.name));
@@ -17,7 +17,7 @@ pub(super) fn document(sheet: &Sheet<'_>) -> String {
     let mut failures = 0;
     let mut case = |id: &str, content: String| {
         let id = Escaped(id);
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             cases,
             "<testcase classname=\"{suite}\" name=\"{id}\">{content}</testcase>"

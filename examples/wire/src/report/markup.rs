@@ -1,8 +1,8 @@
-//! Text in markup.
+//! Escaping of text for markup.
 
 use std::fmt::{self, Display, Write};
 
-/// A text in HTML or XML, also in a quoted attribute: what the endpoint has said stays text.
+/// A text in HTML or XML, also in a quoted attribute: text of the endpoint never becomes markup.
 pub(super) struct Escaped<T>(pub(super) T);
 
 impl<T: Display> Display for Escaped<T> {
@@ -22,7 +22,7 @@ impl Write for Escaper<'_, '_> {
                 '>' => self.0.write_str("&gt;")?,
                 '"' => self.0.write_str("&quot;")?,
                 '\'' => self.0.write_str("&#39;")?,
-                // XML 1.0 has no way to write these, not even as references.
+                // XML 1.0 cannot contain these characters, not even as references.
                 '\0'..='\u{8}'
                 | '\u{b}'
                 | '\u{c}'

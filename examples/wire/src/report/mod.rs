@@ -21,7 +21,7 @@ pub(crate) struct Files {
     /// Write the report as a web page: one file, without scripts
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// Write the report for CI, as JUnit does: a test case for each rule, of which errors fail
+    /// Write the report for CI as a JUnit document: a test case for each rule, which fails on an error
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
 }
@@ -32,21 +32,21 @@ pub(crate) struct OpenFiles {
     junit: Option<File>,
 }
 
-/// The report, and what else its files say.
+/// The content of a report's files.
 pub(crate) struct Sheet<'a> {
     pub(crate) kit: Kit,
     pub(crate) report: &'a Report,
-    /// The scheme, host and port of the endpoint. Its path and query may have a key.
+    /// The scheme, host and port of the endpoint, but not its path and query, which may contain a key.
     pub(crate) origin: String,
-    /// The beginning of the check.
+    /// The time at which the check began.
     pub(crate) time: String,
     pub(crate) took: Duration,
-    /// The request at which the check was stopped, if it was.
+    /// The request at which the check was stopped; `None` if it was completed.
     pub(crate) stopped: Option<&'a str>,
 }
 
 impl Files {
-    /// Creates the files: before the check, so that one that cannot be written costs no check.
+    /// Creates the files before the check, so that an error is reported before any request.
     pub(crate) fn create(&self) -> Result<OpenFiles, Failure> {
         let create = |path: &Option<PathBuf>| path.as_deref().map(create).transpose();
         Ok(OpenFiles {
@@ -68,7 +68,7 @@ impl OpenFiles {
             (self.junit, junit::document),
         ] {
             if let Some(mut file) = file {
-                // Not with `?`, for which a pipe without a reader is no failure.
+                // Without `?`, which does not treat a closed pipe as a failure.
                 let written = file.write_all(text(sheet).as_bytes());
                 written.map_err(|error| Failure::new(format!("the report: {error}")))?;
             }

@@ -1,4 +1,4 @@
-//! The dialects that upstreams speak.
+//! The dialects of models' servers.
 
 use clap::ValueEnum;
 use copilot_wire::anthropic::{Anthropic, MessagesRequest};
@@ -20,18 +20,18 @@ pub(super) enum Dialect {
     Messages,
 }
 
-/// The parts of a request to a server of a dialect besides its body.
+/// The parts of a request to a server of a dialect that are not in its body.
 pub(super) trait Speech: Upstream {
-    /// The header of the key, and what stands before it.
+    /// The header for the key, and the prefix of its value.
     const KEY: (HeaderName, &'static str) = (AUTHORIZATION, "Bearer ");
 
-    /// Headers that every request has.
+    /// Headers of every request.
     const HEADERS: &'static [(&'static str, &'static str)] = &[];
 
-    /// A header that a client of the same dialect may set for the server.
+    /// A header that is passed to the server if a client of the same dialect sends it.
     const PASSED: Option<&'static str> = None;
 
-    /// Puts instructions before those of a request.
+    /// Inserts instructions before those of a request.
     fn instruct(request: Self::Request, text: &str) -> Self::Request;
 }
 

@@ -12,16 +12,16 @@ use http::{Extensions, StatusCode};
 
 use crate::clock::now;
 
-/// The facts of a turn that only the agent knows. They are in the request's extensions, where the log finds it.
+/// Facts about a turn that only the agent has. They are an extension of the request, from which the log reads them.
 #[derive(Clone, Default)]
 pub(super) struct Facts(Arc<Mutex<Seen>>);
 
-/// The facts of a turn's model that were seen so far.
+/// The facts about a turn's model that are known so far.
 #[derive(Clone, Default)]
 pub(super) struct Seen {
-    /// The model that is asked.
+    /// The name of the requested model.
     pub(super) model: Option<String>,
-    /// The status of the model's server, the last one if it was asked again.
+    /// The status of the last response of the model's server.
     status: Option<u16>,
 }
 
@@ -47,7 +47,7 @@ impl Facts {
     }
 }
 
-/// Writes the line of a turn. It has neither keys nor contents.
+/// Writes the line of a turn. It contains neither keys nor contents.
 pub(super) fn turn(turn: &Turn<'_>, seen: &Seen, json: bool) {
     let cause = match turn.outcome {
         Outcome::Failed { error, .. } => Some(OneLine(error).to_string()),
@@ -116,6 +116,6 @@ fn line<const N: usize>(members: [(&'static str, Node); N], json: bool) {
         line.extend_from_slice(words.trim_end().as_bytes());
     }
     line.push(b'\n');
-    // Standard error may be closed. In one piece, so that lines of several threads do not mix.
+    // Standard error may be closed. One write for each line, so that lines of several threads are not mixed.
     let _ = io::stderr().lock().write_all(&line);
 }

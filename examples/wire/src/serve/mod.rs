@@ -62,7 +62,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     Ok(Verdict::Clean)
 }
 
-/// Returns a text, in the form of Prometheus.
+/// Returns a response with a text in the format of Prometheus.
 fn plain(text: String) -> Response<Body> {
     let mut response = Response::new(Body::full(text));
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
@@ -70,7 +70,7 @@ fn plain(text: String) -> Response<Body> {
     response
 }
 
-/// Reads the settings again at each signal. Turns that run go on with those that they began with.
+/// Reads the settings again at each signal. Running turns keep the settings with which they began.
 async fn reload(
     options: &Options,
     server: &Server,
@@ -81,7 +81,7 @@ async fn reload(
     loop {
         hangups.next().await;
         let next = match options.plan().await {
-            // Whether keys are needed depends on it.
+            // The address decides whether keys are needed.
             Ok(plan) if plan.server.listen() != address => Err(format!(
                 "the server listens on {address} until it is started again"
             )),
@@ -98,7 +98,7 @@ async fn reload(
     }
 }
 
-/// The signals `SIGHUP`.
+/// The stream of `SIGHUP` signals.
 struct Hangups(#[cfg(unix)] tokio::signal::unix::Signal);
 
 impl Hangups {
@@ -121,7 +121,7 @@ impl Hangups {
     }
 }
 
-/// Tells where the server is.
+/// Writes the URL and the models of the server.
 fn greet(plan: &Plan, url: &str, screen: &mut Screen) -> Result<(), Failure> {
     let names = plan.models.iter().map(|model| model.name.as_str());
     if screen.is_json() {

@@ -1,4 +1,4 @@
-//! The agent: a model at its server.
+//! The agent of `wire serve`: a model at its server.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,19 +22,19 @@ use super::dialect::{Dialect, Speech};
 use super::log::Facts;
 use crate::client::ClientError;
 
-/// The longest body of an error that is read, in bytes.
+/// The maximum number of bytes of an error's body that are read.
 const LONGEST_ERROR: usize = 64 * 1024;
 
-/// The longest list of models that is read, in bytes.
+/// The maximum size in bytes of a list of models.
 const LONGEST_LIST: usize = 16 * 1024 * 1024;
 
-/// The time for the list of models.
+/// The time limit for the list of models.
 const LISTING: Duration = Duration::from_secs(60);
 
-/// The time for the bytes behind the end of an answer, after which its connection is closed.
+/// The time limit for the bytes after the end of an answer; then the connection is closed.
 const LAST: Duration = Duration::from_secs(1);
 
-/// The headers by which a trace of the caller goes on in the server.
+/// The headers that continue a caller's trace in the server.
 const TRACE: [&str; 2] = ["traceparent", "tracestate"];
 
 /// A server of models.
@@ -51,23 +51,23 @@ pub(super) struct ModelServer {
 /// The time limits of a server.
 #[derive(Clone, Copy)]
 pub(super) struct Limits {
-    /// The time without a byte.
+    /// The maximum time without a byte.
     pub(super) silence: Duration,
-    /// The time of a whole answer, with the requests before it that were sent again.
+    /// The maximum time for a complete answer, including repeated requests.
     pub(super) answer: Duration,
 }
 
-/// A model, which answers every front end.
+/// A model that answers requests of every front end.
 pub(super) struct Model {
     pub(super) name: String,
-    /// The name at the server.
+    /// The name of the model at its server.
     model: String,
     instructions: Option<String>,
     server: Arc<ModelServer>,
 }
 
 impl ModelServer {
-    /// Creates a server from the base URL that its clients have, or the URL of its endpoint.
+    /// Creates a server from its base URL or the URL of its endpoint.
     pub(super) fn new(
         dialect: Dialect,
         url: &str,
@@ -90,7 +90,7 @@ impl ModelServer {
             None => root,
         };
         let at = |path: &str| {
-            // With the query, which some servers need for their version.
+            // The query is kept, because some servers read their API version from it.
             let mut url = base.clone();
             url.set_path(&format!("{root}{path}"));
             url
@@ -119,7 +119,7 @@ impl ModelServer {
         })
     }
 
-    /// Asks the server for the names of its models.
+    /// Requests the names of the server's models.
     pub(super) async fn models(&self) -> Result<Vec<String>, String> {
         let listed = timeout(LISTING, self.list()).await;
         listed.unwrap_or_else(|_| {
@@ -155,13 +155,13 @@ impl ModelServer {
         }
     }
 
-    /// Returns why an answer that took too long has failed.
+    /// Returns the reason for an answer that exceeded its time limit.
     fn late(&self) -> String {
         let seconds = self.limits.answer.as_secs();
         format!("the answer has not ended within {seconds} s")
     }
 
-    /// Sends a request, again if it may be, and returns the response once it has a stream.
+    /// Sends a request, repeats it if the refusal allows that, and returns the successful response.
     async fn send<U: Speech>(
         &self,
         body: Bytes,
@@ -204,26 +204,26 @@ impl ModelServer {
     }
 }
 
-/// Creates the HTTP client. An answer may take its time, as long as something comes.
+/// Creates the HTTP client. `patience` limits the time without a byte, not the time of an answer.
 fn client(is_plain: bool, patience: Duration) -> reqwest::Result<reqwest::Client> {
-    // A second installation in one process is refused and harmless.
+    // A second installation in one process fails without effect.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(patience.min(Duration::from_secs(30)))
         .read_timeout(patience)
-        // Many servers close an idle connection after five seconds: a request on it would fail at that moment.
+        // Many servers close an idle connection after five seconds, and a request sent at that moment would fail.
         .pool_idle_timeout(Duration::from_secs(4))
-        // A redirect would carry the key to another place.
+        // A redirect would send the key to another server.
         .redirect(Policy::none());
     if is_plain {
-        // It needs no certificates of the system, and there may be none.
+        // Plain HTTP needs no certificates, and the system may have none.
         builder = builder.tls_certs_only([]);
     }
     builder.build()
 }
 
-/// Reads a body, up to about a limit in bytes.
+/// Reads a body, approximately up to a limit in bytes.
 async fn read(mut answer: Response, limit: usize) -> Vec<u8> {
     let mut body = Vec::new();
     while body.len() <= limit {
@@ -270,7 +270,7 @@ impl Model {
             }
         }
         let body = U::body(&mut prompt);
-        // They may have megabytes, and the answer minutes.
+        // Both may have megabytes, and the answer may need minutes.
         drop((request, prompt));
         let server = &self.server;
         let end = Instant::now() + server.limits.answer;
@@ -282,7 +282,7 @@ impl Model {
         let mut relay = Relay::<U>::new();
         let mut broken = None;
         while !relay.is_over() {
-            // A stream of comments has no other end.
+            // A stream of comments would have no other end.
             match timeout_at(end, answer.chunk()).await {
                 Ok(Ok(Some(_))) if Instant::now() > end => broken = Some(server.late()),
                 Ok(Ok(Some(bytes))) => {
@@ -296,7 +296,7 @@ impl Model {
             break;
         }
         if relay.is_over() {
-            // A connection is used again if its response was read to the end.
+            // A connection can be used again only if its response was read to the end.
             tokio::spawn(async move { drop(timeout(LAST, answer.chunk()).await) });
         }
         relay.end(reply).map_err(|error| match (error, broken) {

@@ -1,4 +1,4 @@
-//! The models on every front end.
+//! The routes that serve the models to every front end.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use hyper_server::{Keys, Metrics, PerMinute};
 use super::log::{self, Facts};
 use super::settings::Plan;
 
-/// The parts of a server that stay when the settings are read again.
+/// The parts of a server that do not change when the settings are read again.
 pub(super) struct Server {
-    /// A router without routes, whose turns are those of every router that is made of it.
+    /// A router without routes. All routers made from it share its turns.
     pub(super) base: Router,
     pub(super) metrics: Arc<Metrics>,
     pub(super) replies: Replies,
 }
 
 impl Server {
-    /// Creates a server; its log is lines of JSON with `json`.
+    /// Creates a server. With `json`, its log consists of lines of JSON.
     pub(super) fn new(json: bool) -> Self {
         let metrics = Arc::<Metrics>::default();
         let observer = Arc::clone(&metrics);
@@ -59,13 +59,13 @@ impl Server {
                     let keys = Arc::clone(&keys);
                     async move { keys.check(parts) }
                 });
-                // Whoever calls has a key, so GitHub's own signature is not needed.
+                // Callers are authenticated by their keys, so GitHub's signature is not needed.
                 github::Mount::unverified()
             }
             None => {
                 let (mount, own) = analyst::github_mount()?;
                 signer = own;
-                // On this machine only, and all who can reach it are one user. The page has no keys to send.
+                // Without keys, only callers on this machine are served, as one user. The playground cannot send keys.
                 router = router
                     .hosts(LOOPBACK)
                     .playground()?
@@ -126,7 +126,7 @@ impl Server {
     }
 }
 
-/// Returns a name with the characters that an id and a path may have.
+/// Returns a name with only the characters that an id and a path may contain.
 fn slug(name: &str) -> String {
     let letter = |letter: char| match letter.to_ascii_lowercase() {
         letter @ ('a'..='z' | '0'..='9' | '-' | '_') => letter,

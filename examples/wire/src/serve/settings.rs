@@ -29,8 +29,8 @@ pub(crate) struct Options {
     server: ServerSettings,
     #[command(flatten)]
     upstream: UpstreamSettings,
-    /// A model of the upstream, by its name there; may be given several times. Front ends that name no
-    /// model get the first. Without it: all that the upstream lists
+    /// The name of a model at the upstream; may be given several times. Front ends that name no model get the first
+    /// one. By default: all models that the upstream lists
     #[arg(long = "model", value_name = "NAME", conflicts_with = "config")]
     models: Vec<String>,
 }
@@ -42,25 +42,25 @@ pub(super) struct ServerSettings {
     /// The address to listen on; other machines are served only with --keys-env [default: 127.0.0.1:7777]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// The environment variable with the keys of the callers: `user=key,user=key`. They send
-    /// `Authorization: Bearer KEY` or `X-API-Key: KEY`. Without it everybody on this machine is served
+    /// The environment variable with the keys of the callers: `user=key,user=key`. Callers send `Authorization: Bearer
+    /// KEY` or `X-API-Key: KEY`. Without this option everyone on this machine is served
     #[arg(long, value_name = "NAME")]
     keys_env: Option<String>,
-    /// Let the first model answer requests for any other name too, which are else refused with 404:
-    /// coding clients ask for models of their own choice for small tasks
+    /// Let the first model also answer requests for any other name, which otherwise get 404: coding clients request
+    /// models of their own choice for small tasks
     #[arg(long)]
     pub(super) catch_all: bool,
-    /// Let answers go on when their client leaves, so that it can come back for them; in memory
+    /// Let answers continue when their client disconnects, so that the client can resume them; kept in memory
     #[arg(long)]
     pub(super) resumable: bool,
-    /// An origin whose web pages may call, such as https://chat.example.com; may be given several times. The OpenBB
-    /// Workspace may without it
+    /// An origin whose web pages may call the server, such as https://chat.example.com; may be given several times. The
+    /// OpenBB Workspace is always allowed
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<String>,
-    /// The number of turns at a time; further ones get 503 [default: 256]
+    /// The maximum number of turns at a time; further requests get 503 [default: 256]
     #[arg(long, value_name = "N")]
     turns: Option<usize>,
-    /// The number of turns that each user may begin in a minute; further ones get 429 [default: any]
+    /// The maximum number of turns that each user may begin in a minute; further requests get 429 [default: no limit]
     #[arg(long, value_name = "N")]
     pub(super) per_minute: Option<u32>,
 }
@@ -69,10 +69,10 @@ pub(super) struct ServerSettings {
 #[derive(Args, Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct UpstreamSettings {
-    /// The name by which clients ask for the model.
+    /// The name by which clients request the model.
     #[arg(skip)]
     name: Option<String>,
-    /// The name of the model at the upstream, if it is another.
+    /// The name of the model at the upstream, if it is different.
     #[arg(skip)]
     model: Option<String>,
     /// The base URL of the model's server, such as https://api.openai.com/v1, or the URL of its endpoint; `/v1` is
@@ -85,17 +85,17 @@ pub(super) struct UpstreamSettings {
     /// The environment variable with the key for the upstream
     #[arg(long, value_name = "NAME")]
     key_env: Option<String>,
-    /// Instructions that are put before those of the client
+    /// Instructions that are inserted before those of the client
     #[arg(long, value_name = "TEXT")]
     instructions: Option<String>,
-    /// The number of times that a request is sent again which the upstream refuses because it is busy (429, 503, 529),
-    /// when its `retry-after` allows; never after the first output [default: 0]
+    /// The maximum number of times that a request is repeated if the upstream refuses it as busy (429, 503, 529) and
+    /// its `retry-after` allows it; never after the first output [default: 0]
     #[arg(long, value_name = "N")]
     retries: Option<u32>,
-    /// The seconds without a byte after which the upstream has failed [default: 300]
+    /// The time in seconds without a byte after which the upstream has failed [default: 300]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<NonZeroU64>,
-    /// The seconds after which an answer has failed that has not ended [default: 3600]
+    /// The time in seconds within which an answer must end [default: 3600]
     #[arg(long, value_name = "SECONDS")]
     answer_timeout: Option<NonZeroU64>,
 }
@@ -112,16 +112,16 @@ struct File {
 /// The models to be served, and how.
 pub(super) struct Plan {
     pub(super) server: ServerSettings,
-    /// The origins of web pages that may call.
+    /// The origins of web pages that may call the server.
     pub(super) cors: Cors,
     /// The users and their keys; `None` if everybody on this machine is served.
     pub(super) keys: Option<Vec<(String, String)>>,
-    /// The models, the first of which answers front ends that name none.
+    /// The models. The first one answers front ends that do not name a model.
     pub(super) models: Vec<Arc<Model>>,
 }
 
 impl Options {
-    /// Reads the settings, and asks the upstream for its models if none is named.
+    /// Reads the settings. If no model is named, requests the list of models from the upstream.
     pub(super) async fn plan(&self) -> Result<Plan, Failure> {
         let Some(path) = &self.config else {
             let option = |name: &str| format!("--{name}");
@@ -170,7 +170,7 @@ impl Options {
     }
 }
 
-/// Returns how a setting is named where it was set.
+/// A function that returns a setting's name, as an option or in the file.
 type Place<'a> = &'a dyn Fn(&str) -> String;
 
 impl ServerSettings {
@@ -251,13 +251,13 @@ impl UpstreamSettings {
     }
 }
 
-/// Returns a time limit, of at most a year: a later moment may not exist.
+/// Returns a time limit, at most a year: a later time may not be representable.
 fn seconds(set: Option<NonZeroU64>, default: u64) -> Duration {
     let seconds = set.map_or(default, NonZeroU64::get);
     Duration::from_secs(seconds.min(365 * 24 * 3600))
 }
 
-/// Returns the value of an environment variable. An error does not show it.
+/// Returns the value of an environment variable. Errors do not show the value.
 fn variable(name: &str, place: &str) -> Result<String, Failure> {
     let value = std::env::var(name).ok().filter(|value| !value.is_empty());
     value.ok_or_else(|| Failure::new(format!("{place}: the environment has no {name}")))
