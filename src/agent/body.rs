@@ -23,17 +23,15 @@ use crate::protocol::consent::Asking;
 use crate::protocol::{AgentError, Answered, Env, Protocol, Record, Ticks};
 use crate::sync::Mutex;
 
-/// The longest silence before a keep-alive is sent.
+/// The maximum time of silence before a keep-alive is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// The body of a response: a stream of frames, which fails only where a connection is
-/// [interrupted](Interrupted).
+/// The body of a response: a stream of frames. It fails only if a connection is [interrupted](Interrupted).
 ///
-/// A live body owns its agent. Polling it polls the agent, if that was woken, until the agent waits or
-/// 16 KiB are unsent; then everything written so far is returned as one frame. Dropping it drops the
-/// agent.
+/// A live body owns its agent. Polling the body polls the agent, if the agent was woken, until the agent waits or 16
+/// KiB are unsent; then all output so far is returned as one frame. Dropping the body drops the agent.
 ///
-/// A [`Router`](crate::Router) makes bodies. Without one:
+/// A [`Router`](crate::Router) creates bodies. Without a router:
 ///
 /// ```
 /// use copilot_wire::protocol::{AgentError, Conversation, Env};
@@ -57,10 +55,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 ///
 /// # Cancel safety
 ///
-/// Polling again after an interruption loses nothing.
+/// If a future that waits for the next frame is dropped, no frame is lost.
 pub struct Body {
     kind: Kind,
-    /// The request that it answers, if a router has made it.
+    /// The request that the body answers, if a router created the body.
     running: Option<Running>,
 }
 
@@ -74,8 +72,8 @@ enum Kind {
 /// A frame of a body, or the error that ends its connection.
 type Frame = Result<Bytes, Interrupted>;
 
-/// The error of a body that ends before its reply does: the server breaks the connection, and the client resumes the
-/// reply. Only `replies::Replies::reconnect_after` does that.
+/// The error of a body that ends before its reply does: the server closes the connection, and the client resumes the
+/// reply. It occurs only with `replies::Replies::reconnect_after`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the connection was interrupted, so that its client resumes the reply")]
 #[non_exhaustive]
@@ -83,21 +81,21 @@ pub struct Interrupted;
 
 struct Live {
     frames: Arc<dyn Frames>,
-    /// Runs the agent. `None` once the agent is done, or detached.
+    /// The running agent. `None` once the agent has ended or was detached.
     run: Option<Run>,
-    /// The buffer, while `run` is here.
+    /// The staging buffer, while `run` is `Some`.
     staging: Option<Box<Staging>>,
     wakeup: Wakeup,
     detached: bool,
-    /// The first frame was sent.
+    /// `true` once the first frame was sent.
     begun: bool,
     ticks: Option<Exclusive<Ticks>>,
     /// `true` if nothing was sent since the last tick.
     silent: bool,
     done: bool,
-    /// The recording of the turn, until its end.
+    /// The recording of the turn; `None` after its end.
     recording: Option<Recording>,
-    /// A frame that is sent once the turn is stored.
+    /// The last frame of the answer, which is sent once the turn is stored.
     storing: Option<(Exclusive<Storing>, Bytes)>,
 }
 
@@ -126,7 +124,7 @@ impl Body {
     {
         let recording = request.take_recording();
         let is_stream = P::is_stream(&request);
-        // In boxes, which hardly any turn has: every turn that waits has this future.
+        // Boxed, because few turns have a next call, and every waiting turn has this future in memory.
         let next_call = P::next_call(&request).map(Box::new);
         let record = Record::new(env, P::NAME)
             .path(request.path())
@@ -175,8 +173,8 @@ impl Body {
         P: Protocol,
         Fut: Future<Output = ()> + Send + 'static,
     {
-        // Half of it: a tick only finds that there was silence since the previous tick, so silence is
-        // noticed after one to two periods.
+        // Half the time: a tick only reports silence since the previous tick, so silence is noticed after one to two
+        // periods.
         let ticks = record.env().ticks(KEEP_ALIVE / 2);
         let wakeup = Wakeup::new();
         let channel = Channel::<P>::new(session, record, asking, is_stream, wakeup.task());
@@ -203,8 +201,8 @@ impl Body {
         })))
     }
 
-    /// Returns a handle that cancels the turn of this body from another task. `None` for a body without an agent of
-    /// its own, such as that of a stored reply.
+    /// Returns a handle that cancels the turn of this body from another task. `None` for a body that runs no agent,
+    /// such as the body of a stored reply.
     #[must_use]
     pub fn canceller(&self) -> Option<Canceller> {
         Some(Canceller(Arc::downgrade(self.frames()?)))
@@ -219,9 +217,8 @@ impl Body {
 
     /// Takes the agent out of the body, so that it runs to its end even if the client disconnects.
     ///
-    /// Dropping the body then no longer stops the agent; its output is discarded. Spawn the
-    /// [`Run`] on a runtime; until it is polled the body stays silent. Returns `None` for a body without
-    /// an agent.
+    /// After this call, dropping the body does not stop the agent; its output is discarded then. Spawn the [`Run`] on a
+    /// runtime: the agent makes progress only while the `Run` is polled. `None` for a body that runs no agent.
     #[must_use = "the agent runs only while the `Run` is polled"]
     pub fn detach(&mut self) -> Option<Run> {
         let Kind::Live(live) = &mut self.kind else {
@@ -234,7 +231,7 @@ impl Body {
         Some(run)
     }
 
-    /// Returns the exact length of a complete body; `None` for a live one.
+    /// Returns the exact length in bytes of a complete body; `None` for a live body.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match &self.kind {
@@ -256,14 +253,14 @@ impl Body {
         }
     }
 
-    /// Lets the head of the response wait for the first output: a failure before it becomes the whole response.
+    /// Delays the head of the response until the first output: a failure before it becomes the whole response.
     pub(crate) fn hold(&self) {
         if let Kind::Live(live) = &self.kind {
             live.frames.hold();
         }
     }
 
-    /// Polls the agent until it has written something, or the turn has ended. Nothing is taken out of the body.
+    /// Polls the agent until it has written output or the turn has ended. The output stays in the buffer.
     pub(crate) fn poll_output(&mut self, cx: &Context<'_>) -> Poll<()> {
         match &mut self.kind {
             Kind::Live(live) => live.poll_output(cx),
@@ -271,7 +268,7 @@ impl Body {
         }
     }
 
-    /// Ends the wait of the head. Returns `true` if the body is that of an error response.
+    /// Ends the delay of the head. Returns `true` if the body is the body of an error response.
     pub(crate) fn release(&self) -> bool {
         match &self.kind {
             Kind::Live(live) => live.frames.release(),
@@ -279,7 +276,7 @@ impl Body {
         }
     }
 
-    /// Takes the headers of an error response.
+    /// Returns the headers of an error response, once.
     pub(crate) fn take_headers(&self) -> HeaderMap {
         match &self.kind {
             Kind::Live(live) => live.frames.take_headers(),
@@ -287,7 +284,7 @@ impl Body {
         }
     }
 
-    /// Returns the status of the response, after the end of the body.
+    /// Returns the status of the response. Final only at the end of the body.
     pub(crate) fn status(&self) -> StatusCode {
         match &self.kind {
             Kind::Full(_) => StatusCode::OK,
@@ -304,7 +301,7 @@ impl Body {
         }
     }
 
-    /// Attaches this body to the request that it answers, unless it is attached already.
+    /// Attaches this body to the request that it answers, unless it is already attached.
     pub(crate) fn set_running(&mut self, running: Running) {
         if self.running.is_none() {
             running.attach(self);
@@ -312,7 +309,7 @@ impl Body {
         }
     }
 
-    /// Returns the turn that this body sends.
+    /// Returns the channel of the turn that this body sends. `None` if the body runs no agent.
     pub(super) fn frames(&self) -> Option<&Arc<dyn Frames>> {
         match &self.kind {
             Kind::Live(live) => Some(&live.frames),
@@ -343,7 +340,7 @@ impl Body {
         Self::of(Kind::Stream(Exclusive::new(Box::pin(frames))))
     }
 
-    /// Removes the keep-alive.
+    /// Disables the keep-alive.
     pub(crate) fn without_ticks(mut self) -> Self {
         if let Kind::Live(live) = &mut self.kind {
             live.ticks = None;
@@ -351,8 +348,8 @@ impl Body {
         self
     }
 
-    /// Ends the turn, as cancelled or as failed; the next poll drops the agent. Earlier output and the end of
-    /// the turn can still be polled.
+    /// Ends the turn: as failed with `error`, otherwise as cancelled. The next poll drops the agent. Earlier output and
+    /// the end of the turn can still be polled.
     pub(crate) fn stop(&self, error: Option<AgentError>) {
         if let Kind::Live(live) = &self.kind {
             live.frames
@@ -368,12 +365,12 @@ impl Body {
     }
 }
 
-/// The means to cancel a turn, see [`Body::canceller`]. It does not keep the turn alive.
+/// A handle that cancels a turn, see [`Body::canceller`]. It does not keep the turn alive.
 #[derive(Clone)]
 pub struct Canceller(Weak<dyn Frames>);
 
 impl Canceller {
-    /// Ends the turn as cancelled, if it still runs: what was written so far is the answer.
+    /// Ends the turn as cancelled if it is still running: the output so far is the answer.
     pub fn cancel(&self) {
         if let Some(frames) = self.0.upgrade() {
             frames.stop(Outcome::Cancelled);
@@ -387,7 +384,7 @@ impl fmt::Debug for Canceller {
     }
 }
 
-/// Waits for the answers to the questions of a reply, and runs the agent again with each.
+/// Waits for the answer to each question of a reply, and runs the agent again with it.
 async fn go_on<P: Protocol, A: Agent<P>>(
     agent: &A,
     mut result: Result<(), AgentError>,
@@ -426,7 +423,7 @@ impl Live {
         match self.poll_frame() {
             Poll::Ready(Some(frame)) => {
                 self.silent = false;
-                // Most front ends show an answer that was cancelled like any other.
+                // Checked here, because most protocols end a cancelled turn like an answer.
                 let cancelled = self.recording.is_some() && self.frames.is_cancelled();
                 self.recording.take_if(|_| cancelled);
                 if let Some(storing) = self.recording.as_mut().and_then(|it| it.push(&frame)) {
@@ -445,7 +442,8 @@ impl Live {
         }
     }
 
-    /// Returns the frame with the end of the answer once the turn is stored: the client's next request continues it.
+    /// Returns the last frame of the answer once the turn is stored, because the client's next request continues the
+    /// turn.
     fn poll_stored(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some((storing, _)) = &mut self.storing else {
             return Poll::Pending;
@@ -461,7 +459,7 @@ impl Live {
 
     fn poll_output(&mut self, cx: &Context<'_>) -> Poll<()> {
         self.poll_agent(cx);
-        // Cleared before the look, as in `poll_frame`: a later report wakes the task.
+        // The report is cleared before the check, as in `poll_frame`: a later report wakes the task.
         self.wakeup.channel();
         match self.frames.has_output(self.staging.as_deref()) {
             true => Poll::Ready(()),
@@ -476,8 +474,8 @@ impl Live {
         }
         if let Some(run) = &mut self.run {
             if let Some(waker) = self.wakeup.agent() {
-                // With the agent's own waker as context: a wake of the reader for another reason does
-                // not poll the agent.
+                // The context has the agent's own waker, so that only wakes of this waker cause the next poll of the
+                // agent.
                 let polled;
                 let mut cx = Context::from_waker(waker);
                 (polled, self.staging) = run.poll_staged(&mut cx, self.staging.take());
@@ -489,13 +487,13 @@ impl Live {
     }
 
     fn drop_run(&mut self) {
-        // The buffer first: dropping the run may run code of the agent, which may panic.
+        // The buffer is returned first: dropping the run may run code of the agent, which may panic.
         self.frames.unstage(self.staging.take());
         self.run = None;
     }
 
-    /// Takes all unsent bytes as one frame: without the lock if the channel has nothing but
-    /// the text of this poll.
+    /// Returns all unsent bytes as one frame. Takes no lock if the channel has reported nothing, so that only text of
+    /// this poll is unsent.
     fn poll_frame(&mut self) -> Poll<Option<Bytes>> {
         let news = self.wakeup.channel();
         match &mut self.staging {
@@ -530,7 +528,7 @@ impl Live {
                         return Poll::Ready(Some(frame));
                     }
                 }
-                // Cleared by every frame: the next tick finds whether one was sent since.
+                // Every frame clears the flag, so the next tick finds out whether a frame was sent in between.
                 Poll::Ready(Some(())) => self.silent = true,
                 Poll::Ready(None) => {
                     self.ticks = None;
@@ -544,7 +542,8 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // Writes fail from here on. The agent is dropped after that, so nothing that it writes on drop is sent.
+        // From here on writes fail. The agent is dropped after that, so nothing is sent that it writes while it is
+        // dropped.
         self.frames.unstage(self.staging.take());
         self.frames.detach(self.detached);
         self.wakeup.forget_reader();
@@ -571,8 +570,8 @@ impl fmt::Debug for Body {
     }
 }
 
-/// A value that is accessed through `&mut` only, which makes its owner `Sync`, as some web stacks
-/// require of a body. The lock is never taken.
+/// A value that is only accessed through `&mut`. It makes its owner `Sync`, which some web frameworks require of a
+/// body. The lock is never taken.
 struct Exclusive<T>(Mutex<T>);
 
 impl<T> Exclusive<T> {
@@ -587,8 +586,7 @@ impl<T> Exclusive<T> {
 
 /// A running agent, taken out of its body by [`Body::detach`].
 ///
-/// It resolves when the agent is done. Dropping it drops the agent; the body then ends as after an
-/// agent that failed.
+/// The future resolves when the agent has ended. Dropping it drops the agent, and the body then ends with a failure.
 #[must_use = "an agent does nothing unless it is polled"]
 pub struct Run {
     future: Exclusive<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -597,7 +595,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Polls the agent with the buffer staged; returns the buffer too.
+    /// Polls the agent while its buffer is staged, and returns the buffer.
     fn poll_staged(
         &mut self,
         cx: &mut Context<'_>,
@@ -609,8 +607,8 @@ impl Run {
             staging.borrow_spare();
         }
         let outer = staging::exchange(staging);
-        // After a panic the agent's own state is not used again, and the shared state is whole: a write that
-        // panicked was rolled back.
+        // Unwind safety: after a panic the agent is not polled again, and the shared state is consistent, because a
+        // write that panics is rolled back.
         let future = &mut self.future;
         let poll = catch_unwind(AssertUnwindSafe(|| future.get().as_mut().poll(cx)));
         let staging = staging::exchange(outer);
@@ -629,7 +627,7 @@ impl Future for Run {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         // A stop during the poll wakes this task again.
         if self.frames.poll_stopped(cx) {
-            // Now and not with the run, which its owner may keep.
+            // The agent is dropped now, not with the run, which its owner may keep.
             self.future = Exclusive::new(Box::pin(std::future::ready(())));
             self.running = None;
             return Poll::Ready(());

@@ -1,4 +1,4 @@
-//! The body as an `http_body::Body`, for hyper, axum, tonic and everything else built on it.
+//! The implementation of `http_body::Body`, for hyper, axum, tonic and other crates that use it.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};

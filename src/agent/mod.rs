@@ -1,7 +1,7 @@
 //! Runs an agent and sends its reply as the frames of a response body.
 //!
 //! The body owns the agent: polling the body polls the agent, and dropping it drops the agent.
-//! There is no task and no runtime in between.
+//! The agent needs no task of its own and no runtime.
 
 mod body;
 mod channel;
@@ -33,8 +33,8 @@ use crate::protocol::{AgentError, Protocol};
 
 /// A chat agent.
 ///
-/// Implement it for all protocols at once, with the shared vocabulary, or for one protocol and
-/// use everything that it has:
+/// Implement this trait for all protocols at once, with the shared vocabulary, or for one protocol, with all of its
+/// features:
 ///
 /// ```
 /// use copilot_wire::protocol::{AgentError, Conversation, Protocol};
@@ -54,25 +54,25 @@ use crate::protocol::{AgentError, Protocol};
 ///
 /// # Cancel safety
 ///
-/// When the client disconnects, the future of [`answer`](Self::answer) is dropped at its current
-/// `.await`. To finish the work nevertheless, see [`Body::detach`].
+/// When the client disconnects, the future of [`answer`](Self::answer) is dropped at its current `.await`. To finish
+/// the work in spite of that, see [`Body::detach`].
 #[async_trait]
 pub trait Agent<P: Protocol>: Send + Sync {
     /// Answers one request.
     ///
-    /// The turn ends when this has returned and the reply is dropped.
+    /// The turn ends when the method has returned and the reply is dropped.
     ///
     /// # Errors
     ///
-    /// An [`AgentError`] fails the turn: the front end receives a failure in its own form, unless
-    /// the turn has ended already.
+    /// An [`AgentError`] fails the turn: the front end receives the failure in its own format, unless the turn has
+    /// already ended.
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>;
 }
 
 macro_rules! agent_behind {
     ($pointer:ident) => {
         impl<P: Protocol, A: Agent<P> + ?Sized> Agent<P> for $pointer<A> {
-            // Written out, so that the future is the agent's own and not one around it.
+            // Written without `async`, so that the future is the agent's own and is not wrapped in another one.
             fn answer<'a, 'f>(
                 &'a self,
                 request: Request<P>,
@@ -106,8 +106,7 @@ agent_behind!(Box);
 /// }
 /// ```
 ///
-/// A closure needs the types of its arguments; with
-/// [`Router::mount_fn`](crate::Router::mount_fn) it does not.
+/// The arguments of a closure need type annotations, except in [`Router::mount_fn`](crate::Router::mount_fn).
 pub fn agent_fn<P, F, Fut>(answer: F) -> impl Agent<P>
 where
     P: Protocol,

@@ -1,4 +1,4 @@
-//! The reply, to which an agent writes.
+//! The handle with which an agent writes its reply.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,12 +10,12 @@ use crate::protocol::{
     Table, ToolCall, ToolRun, Usage, Verdict,
 };
 
-/// The reply of an agent, as a sequence of writes to the response body.
+/// The reply of an agent: each method writes to the response body.
 ///
-/// Every write goes directly to the buffer that the body sends. It waits only while more
-/// than 16 KiB are unsent, and writes its whole event or nothing.
+/// A write appends directly to the buffer that the body sends. It waits only while more than 16 KiB are unsent, and
+/// writes its whole event or nothing.
 ///
-/// A method that ends the turn consumes the reply, so nothing can follow:
+/// A method that ends the turn consumes the reply, so nothing can be written after it:
 ///
 /// ```compile_fail,E0382
 /// # use copilot_wire::protocol::{AgentError, Confirmation, Protocol};
@@ -28,7 +28,7 @@ use crate::protocol::{
 ///
 /// # Cancel safety
 ///
-/// A write whose future is dropped before it is ready has written nothing.
+/// If the future of a write is dropped before it is ready, nothing was written.
 pub struct Reply<P: Protocol> {
     channel: Arc<Channel<P>>,
 }
@@ -48,12 +48,11 @@ impl<P: Protocol> Reply<P> {
         &self,
         text: T,
     ) -> impl Future<Output = Result<(), SendError>> + Send {
-        // No `async fn`: its states would be entered and left for every token.
+        // Not an `async fn`: its state machine would cost time for every token.
         poll_fn(move |cx| self.channel.poll_text(cx, &text))
     }
 
-    /// Sends a piece of the model's reasoning, if the front end shows it apart from the answer;
-    /// to others nothing is sent.
+    /// Sends a piece of the model's reasoning. Nothing is sent to front ends that cannot show it apart from the answer.
     ///
     /// # Errors
     ///
@@ -75,7 +74,7 @@ impl<P: Protocol> Reply<P> {
         self.part(Part::Status(&status)).await
     }
 
-    /// Sends a tool that the agent itself ran: as a call with its result, or as a step of the work.
+    /// Sends a tool run of the agent: as a call with its result, or as a step of the work.
     ///
     /// # Errors
     ///
@@ -93,7 +92,7 @@ impl<P: Protocol> Reply<P> {
         self.part(Part::Cite(&citation)).await
     }
 
-    /// Sends rows that are shown as a table.
+    /// Sends rows to show as a table.
     ///
     /// # Errors
     ///
@@ -102,7 +101,7 @@ impl<P: Protocol> Reply<P> {
         self.part(Part::Table(&table)).await
     }
 
-    /// Sends rows that are drawn as a chart.
+    /// Sends rows to draw as a chart.
     ///
     /// # Errors
     ///
@@ -121,21 +120,21 @@ impl<P: Protocol> Reply<P> {
         self.part(Part::Error(&notice)).await
     }
 
-    /// Adds the tokens of one call of a model to those of the turn. Front ends and observers get the sum of all
-    /// calls, those without token counts nothing.
+    /// Adds the tokens of one call of a model to the tokens of the turn. Observers, and front ends that show tokens,
+    /// receive the sum of all calls.
     ///
-    /// A provider that repeats its figures within one stream has a total of that stream, which counts once: report
-    /// the last one, as a [`Relay`](crate::models::Relay) does.
+    /// A provider that repeats its figures within one stream sends totals of that stream: report only the last one, as
+    /// a [`Relay`](crate::models::Relay) does.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when the client has disconnected. Observers get the tokens nevertheless, from the first
-    /// poll on.
+    /// [`SendError::Closed`] when the client has disconnected. Observers receive the tokens nevertheless, once the
+    /// future was polled.
     pub async fn usage(&self, usage: Usage) -> Result<(), SendError> {
         let mut sum = self.channel.spend(usage);
         loop {
             self.part(Part::Usage(&sum)).await?;
-            // Another thread may have added to it and written a larger sum before this one.
+            // Another thread may have increased the sum and written a larger one in the meantime.
             match self.channel.spend(Usage::default()) {
                 now if now == sum => return Ok(()),
                 now => sum = now,
@@ -143,28 +142,28 @@ impl<P: Protocol> Reply<P> {
         }
     }
 
-    /// Asks the user a question and ends the turn. The answer is the next request's
-    /// [`answer`](crate::Request::answer).
+    /// Asks the user a question and ends the turn. [`Request::answer`](crate::Request::answer) of the next request
+    /// returns the answer.
     ///
-    /// A front end without a dialog shows it as the last text of the answer, which is a line without markup:
-    /// title and message are plain text. The user agrees by repeating the code at its end.
+    /// A front end without dialogs shows the question as the last text of the answer, a line without markup: title and
+    /// message become plain text. The user agrees by repeating the code at the end of the line.
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when title and message have more than 8,000 characters as they are shown, or the
+    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or the
     /// id has more than 64 bytes; [`SendError::Closed`] when the client has disconnected.
     pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
         self.channel.confirm(&confirmation)
     }
 
-    /// Asks a question again after an answer that does not count, with the reason in words, and ends the turn.
-    /// Nothing is asked where that is of no use: after [`Verdict::Changed`].
+    /// Asks a question again after an answer that does not count, tells the user the reason, and ends the turn. After
+    /// [`Verdict::Changed`] it only tells the reason, because asking again would not help.
     ///
-    /// The question should stand alone: write nothing before.
+    /// Write nothing before the question: no other text should be above it.
     ///
     /// # Errors
     ///
-    /// Those of [`confirm`](Self::confirm).
+    /// The same errors as [`confirm`](Self::confirm).
     pub async fn ask_again(
         self,
         verdict: Verdict,
@@ -179,26 +178,26 @@ impl<P: Protocol> Reply<P> {
         }
     }
 
-    /// Calls a tool that the front end offered and ends the turn: [`calls`](Self::calls) with one call.
+    /// Calls a tool that the front end offered, and ends the turn: [`calls`](Self::calls) with one call.
     ///
     /// # Errors
     ///
-    /// Those of [`calls`](Self::calls).
+    /// The same errors as [`calls`](Self::calls).
     pub fn call(self, call: ToolCall) -> Result<(), SendError> {
         self.calls(&[call])
     }
 
     /// Calls tools that the front end offered and ends the turn.
     ///
-    /// If a front end runs one call per turn, the others are queued: each is made in answer to the
-    /// request with the previous result, and the agent runs again when all have results.
+    /// If a front end runs one call per turn, the other calls are queued: each request with a result is answered with
+    /// the next call, and the agent runs again when all calls have results.
     ///
     /// # Errors
     ///
-    /// [`SendError::Unsupported`] when the front end did not offer one of the tools,
-    /// [`SendError::Invalid`] when `calls` is empty, when arguments are no object, or when the protocol
-    /// checks arguments against the tool's schema and they break it,
-    /// [`SendError::Closed`] when the client has disconnected. No call is made then.
+    /// [`SendError::Unsupported`] when the front end did not offer one of the tools. [`SendError::Invalid`] when
+    /// `calls` is empty, when arguments are not an object, or when the protocol checks arguments against the tool's
+    /// schema and they do not match it. [`SendError::Closed`] when the client has disconnected. After an error no call
+    /// is made.
     pub fn calls(self, calls: &[ToolCall]) -> Result<(), SendError> {
         if calls.is_empty() {
             return Err(SendError::Invalid("there is no call".to_owned()));
@@ -207,10 +206,10 @@ impl<P: Protocol> Reply<P> {
             .end(|session, out| session.part(Part::Calls(calls), out))
     }
 
-    /// Ends the turn with an answer that is not complete, and says why: as the reason of the end where the front end
-    /// knows one, else as a notice.
+    /// Ends the turn with an incomplete answer, and sends the reason: as the finish reason if the front end supports
+    /// it, otherwise as a notice.
     ///
-    /// Some clients ask for the rest after [`Cut::Length`] by themselves.
+    /// Some clients automatically request the remaining text after [`Cut::Length`].
     ///
     /// # Errors
     ///
@@ -222,15 +221,15 @@ impl<P: Protocol> Reply<P> {
 
     /// Waits until the client has disconnected and the body is dropped.
     ///
-    /// Unless the run was [detached](crate::Body::detach), the agent's own future is dropped at that
-    /// moment; this is for work on other tasks.
+    /// Use this in other tasks of the agent. The agent's own future is dropped when the client disconnects, unless the
+    /// run was [detached](crate::Body::detach).
     pub fn closed(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| self.channel.poll_closed(cx))
     }
 
-    /// Sends any event of this protocol that does not end the turn.
+    /// Sends an event of this protocol that does not end the turn.
     ///
-    /// The compiler rejects others, with an explanation:
+    /// The compiler rejects other events, with an explanation:
     ///
     /// ```compile_fail,E0277
     /// # use copilot_wire::{Protocol, Reply, protocol::SendError};
@@ -241,7 +240,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// # Errors
     ///
-    /// [`SendError`]; nothing of the event is written then, and the turn may go on.
+    /// [`SendError`]; nothing was written then, and the turn may continue.
     pub async fn send(&self, event: impl IntoOutput<P>) -> Result<(), SendError> {
         let event = event.into_output();
         poll_fn(move |cx| {
@@ -255,7 +254,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// # Errors
     ///
-    /// [`SendError`]; the turn has then not ended, and the error is the agent's to return.
+    /// [`SendError`]; the turn has not ended then, and the agent should return the error.
     pub fn end(self, event: impl IntoEnding<P>) -> Result<(), SendError> {
         let event = event.into_ending();
         self.channel.end(|session, out| session.ending(&event, out))
@@ -271,8 +270,7 @@ impl<P: Protocol> Reply<P> {
     }
 }
 
-/// The events that [`Reply::send`] accepts: all that convert into an [`Output`](Protocol::Output) of the
-/// protocol.
+/// An event that [`Reply::send`] accepts: any type that converts into an [`Output`](Protocol::Output) of the protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent in the course of a turn",
     label = "not an output of `{P}`",
@@ -283,7 +281,7 @@ pub trait IntoOutput<P: Protocol> {
     fn into_output(self) -> P::Output;
 }
 
-// Without this attribute the compiler reports a missing `Into` in place of the message above.
+// Without this attribute the compiler reports a missing `Into` instead of the message above.
 #[diagnostic::do_not_recommend]
 impl<P: Protocol, T: Into<P::Output>> IntoOutput<P> for T {
     fn into_output(self) -> P::Output {
@@ -291,8 +289,7 @@ impl<P: Protocol, T: Into<P::Output>> IntoOutput<P> for T {
     }
 }
 
-/// The events that [`Reply::end`] accepts: all that convert into an [`Ending`](Protocol::Ending) of the
-/// protocol.
+/// An event that [`Reply::end`] accepts: any type that converts into an [`Ending`](Protocol::Ending) of the protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot end a turn",
     label = "not an ending of `{P}`",

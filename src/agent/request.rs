@@ -22,19 +22,19 @@ use crate::protocol::{
 ///
 /// It dereferences to the typed request.
 ///
-/// It is one pointer, so that the future of an agent, which stores its arguments, stays small.
+/// A `Request` is one pointer, so that the future of an agent, which contains its arguments, stays small.
 pub struct Request<P: Protocol>(Box<Inner<P>>);
 
 struct Inner<P: Protocol> {
     message: P::Request,
     head: Head<P>,
-    /// The recording of the turn, until it begins.
+    /// The recording of the turn; `None` once the turn has begun.
     recording: Option<Recording>,
-    /// The answer to a question, once it is checked: a check uses the question up.
+    /// The answer to a question, once it is checked. It is stored, because a check marks the question as used.
     answer: OnceLock<Option<Answer>>,
 }
 
-/// Everything of a request but its message.
+/// Everything in a request except its message.
 pub(super) struct Head<P: Protocol> {
     settings: P::Settings,
     method: Method,
@@ -42,7 +42,7 @@ pub(super) struct Head<P: Protocol> {
     headers: HeaderMap,
     extensions: Extensions,
     params: Vec<(Box<str>, Box<str>)>,
-    /// The path at which clients reach the route, with its parameters by name.
+    /// The path of the route as clients see it, with the names of the parameters.
     path: Option<Arc<str>>,
     /// The name under which the agent is mounted.
     agent: Option<Arc<str>>,
@@ -68,7 +68,7 @@ impl<P: Protocol> Clone for Head<P> {
 }
 
 impl<P: Protocol> Request<P> {
-    /// Creates a request that did not come over HTTP: a `POST` to `/` without headers.
+    /// Creates a request without an HTTP request: a `POST` to `/` without headers.
     #[must_use]
     pub fn new(message: P::Request) -> Self {
         let (mut parts, ()) = http::Request::new(()).into_parts();
@@ -78,15 +78,15 @@ impl<P: Protocol> Request<P> {
 
     /// Creates a request with the method, URI, headers and extensions of an HTTP request.
     ///
-    /// URI and headers are copied: a server parses them in place, and an agent that has its request
-    /// for minutes would retain the server's read buffer.
+    /// URI and headers are copied: a server parses them in place, so they would keep the server's read buffer in memory
+    /// as long as the agent has its request.
     #[must_use]
     pub fn from_parts(mut parts: Parts, message: P::Request) -> Self {
         copy_values(&mut parts);
         Self::of(parts, message, Env::default(), Consent::of_process())
     }
 
-    /// Creates a request of a head that owns its values.
+    /// Creates a request from parts that own their values.
     pub(crate) fn of(parts: Parts, message: P::Request, env: Env, consent: Consent) -> Self {
         let head = Head {
             settings: P::Settings::default(),
@@ -103,8 +103,8 @@ impl<P: Protocol> Request<P> {
         Self::with_head(head, message)
     }
 
-    /// Sets the parameters of the path, by their names, in the order of the path. A router does so itself; see
-    /// [`path_params`](crate::router::path_params) for other callers.
+    /// Sets the parameters of the path with their names, in the order of the path. A router sets them itself; other
+    /// callers use [`path_params`](crate::router::path_params).
     #[must_use]
     pub fn params<N, V>(mut self, params: impl IntoIterator<Item = (N, V)>) -> Self
     where
@@ -117,7 +117,8 @@ impl<P: Protocol> Request<P> {
         self
     }
 
-    /// Sets the settings of the mount that got this request, and adds what they say to it. A router does so itself.
+    /// Sets the settings of the mount that received this request, and applies them to the request. A router does this
+    /// itself.
     #[must_use]
     pub fn settings(mut self, settings: P::Settings) -> Self {
         P::apply(&settings, &mut self.0.message);
@@ -125,12 +126,12 @@ impl<P: Protocol> Request<P> {
         self
     }
 
-    /// Starts the reply to this request.
+    /// Creates the session of the reply to this request.
     pub(crate) fn session(&self, env: &Env) -> P::Session {
         P::session(&self.0.message, &self.0.head.settings, env)
     }
 
-    /// Sets the path at which clients reach the route.
+    /// Sets the path of the route as clients see it.
     pub(crate) fn with_path(mut self, path: Arc<str>) -> Self {
         self.0.head.path = Some(path);
         self
@@ -157,12 +158,12 @@ impl<P: Protocol> Request<P> {
         self
     }
 
-    /// Returns a copy of everything but the message.
+    /// Returns a copy of everything except the message.
     pub(super) fn head(&self) -> Head<P> {
         self.0.head.clone()
     }
 
-    /// Creates a request with the head of another one.
+    /// Creates a request from `message` and the head of another request.
     pub(super) fn with_head(head: Head<P>, message: P::Request) -> Self {
         Self(Box::new(Inner {
             message,
@@ -172,7 +173,7 @@ impl<P: Protocol> Request<P> {
         }))
     }
 
-    /// Returns the path at which clients reach the route.
+    /// Returns the path of the route as clients see it.
     pub(super) fn path(&self) -> Option<Arc<str>> {
         self.0.head.path.clone()
     }
@@ -188,7 +189,7 @@ impl<P: Protocol> Request<P> {
         &self.0.head.method
     }
 
-    /// Returns the address of the HTTP request, with its query.
+    /// Returns the URI of the HTTP request, with its query.
     #[must_use]
     pub fn uri(&self) -> &Uri {
         &self.0.head.uri
@@ -200,14 +201,14 @@ impl<P: Protocol> Request<P> {
         &self.0.head.headers
     }
 
-    /// Returns the extensions of the HTTP request, to which guards and middleware add.
+    /// Returns the extensions of the HTTP request, including those that guards and middleware have added.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.0.head.extensions
     }
 
-    /// Returns a parameter of the path, such as `workspace` of
-    /// `/chats/{workspace}/chat/completions`.
+    /// Returns a parameter of the path, such as `workspace` of `/chats/{workspace}/chat/completions`. `None` if the
+    /// path has no such parameter.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.0
@@ -218,20 +219,20 @@ impl<P: Protocol> Request<P> {
             .map(|(_, value)| &**value)
     }
 
-    /// Returns the id that is the same for all turns of a conversation, if the front end sends one.
+    /// Returns the id that all turns of a conversation share, if the front end sends one.
     ///
-    /// It comes from the client, so it proves nothing about the user.
+    /// The client chooses the id, so it proves nothing about the user.
     #[must_use]
     pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
         P::conversation_id(&self.0.message, &self.0.head.headers)
     }
 
-    /// Returns the user's answer to the question that ended the previous turn: in a dialog of the front end, or
-    /// in text. `None` if there was no question.
+    /// Returns the user's answer to the question that ended the previous turn: from a dialog of the front end, or in
+    /// text. `None` if there was no question.
     ///
-    /// An answer in text is checked: it counts if it repeats the code of a question that this server has asked
-    /// at this place within the last hour, and that was not answered before. The first call uses the question
-    /// up; later calls return the same.
+    /// An answer in text counts only if it repeats the code of a question that this server asked at this place within
+    /// the last hour, and that was not answered before. The first call marks the question as used; later calls return
+    /// the same answer.
     ///
     /// ```
     /// use copilot_wire::protocol::{AgentError, Confirmation, Protocol, Verdict};
@@ -256,13 +257,14 @@ impl<P: Protocol> Request<P> {
         answer.as_ref()
     }
 
-    /// Sets the answer, checked for all servers.
+    /// Sets the answer after it was checked in the store that all servers share.
     #[cfg(feature = "resumable")]
     pub(crate) fn set_answer(&self, answer: Answer) {
         let _ = self.0.answer.set(Some(answer));
     }
 
-    /// Checks the user's answer, which uses its question up in this process. Returns both.
+    /// Checks the user's answer, and marks its question as used in this process. Returns the answer and, if it counts,
+    /// the question.
     pub(crate) fn check(&self) -> Option<(Answer, Option<Asked>)> {
         if let Some(answer) = self.0.message.dialog_answer() {
             return Some((answer, None));
@@ -270,16 +272,16 @@ impl<P: Protocol> Request<P> {
         if let Some((asked, accepted)) = self.0.message.proven_answer() {
             return Some(self.check_proven(asked, accepted));
         }
-        // A chore of the client repeats the user's words, and asks for something else.
+        // A background task of the client repeats the user's words but does not answer the question.
         if self.0.message.purpose() != Purpose::Answer {
             return None;
         }
         let mut texts = Vec::new();
-        // Something that a client wrote came behind the last of them, such as that the user stopped the turn.
+        // `true` if a client wrote a message after the user's last one, such as that the user stopped the turn.
         let mut is_followed = false;
         for item in self.0.message.raw_history() {
             match item {
-                // Front ends add such messages between question and answer.
+                // Front ends add system messages between question and answer.
                 HistoryItem::Message(message) if message.role == Role::System => {}
                 HistoryItem::Message(message) if message.role == Role::Other => is_followed = true,
                 HistoryItem::Message(message) => {
@@ -316,7 +318,7 @@ impl<P: Protocol> Request<P> {
             .check(exchange, minute(&self.0.head.env))
     }
 
-    /// Checks an answer that came with the proof of its question.
+    /// Checks an answer that contains the proof of its question.
     fn check_proven(&self, asked: &str, accepted: bool) -> (Answer, Option<Asked>) {
         let typed = match (accepted, find_question(asked)) {
             (true, Some((_, code))) => format!("yes {code}"),
@@ -337,7 +339,7 @@ impl<P: Protocol> Request<P> {
         checked.unwrap_or_else(|| (Answer::new("", Verdict::NoProof), None))
     }
 
-    /// Returns the user's last message.
+    /// Returns the text of the user's last message.
     fn last_words(&self) -> String {
         let mut last = None;
         for item in self.0.message.raw_history() {
@@ -353,7 +355,7 @@ impl<P: Protocol> Request<P> {
     /// Returns the place at which this turn may ask a question.
     fn asking(&self, message: String) -> Asking {
         let head = &self.0.head;
-        // The values with their lengths, as they may have any character.
+        // Each value is preceded by its length, because a value may contain any character.
         let params = head.params.iter();
         let path = head.path.clone().unwrap_or_default();
         let path = params.fold(path, |path, (_, value)| {
@@ -371,12 +373,12 @@ impl<P: Protocol> Request<P> {
         }
     }
 
-    /// Begins the turn: questions that are still open at its place can no longer be answered. Returns the place,
-    /// and those questions.
+    /// Begins the turn. Questions that are still open at its place are closed, so they can no longer be answered.
+    /// Returns the place and the closed questions.
     pub(crate) fn begin(&self) -> (Asking, Vec<Asked>) {
         let asking = self.asking(self.last_words());
         let closed = match self.0.message.proven_answer() {
-            // The answer to the question that is open here.
+            // The user has answered the open question.
             Some(_) => Vec::new(),
             None => asking.close(&self.0.head.env),
         };
@@ -389,9 +391,9 @@ impl<P: Protocol> Request<P> {
         self.0.message
     }
 
-    /// Downcasts request and reply to those of protocol `Q`.
+    /// Converts request and reply to those of protocol `Q`.
     ///
-    /// This is how an agent for all front ends uses what only one of them has.
+    /// With this method an agent for all front ends can use features that only one of them has.
     ///
     /// # Errors
     ///
@@ -409,7 +411,7 @@ impl<P: Protocol> Request<P> {
         match (native, pair) {
             (Some(native), _) => Ok(native),
             (None, Some(pair)) => Err(pair),
-            // The pair is taken only when the downcast succeeds.
+            // The pair is moved out only if the downcast succeeds.
             (None, None) => unreachable!(),
         }
     }
@@ -417,14 +419,14 @@ impl<P: Protocol> Request<P> {
 
 fn copied_uri(uri: Uri) -> Uri {
     let copy = match (uri.authority(), uri.path_and_query()) {
-        // As HTTP/1 has it.
+        // The form of a request target in HTTP/1.
         (None, Some(path)) => Uri::try_from(path.as_str()),
         _ => Uri::try_from(uri.to_string()),
     };
     copy.unwrap_or(uri)
 }
 
-/// Moves the address and all values of headers into buffers of their own.
+/// Copies the URI and the values of all headers into their own buffers.
 pub(crate) fn copy_values(parts: &mut Parts) {
     parts.uri = copied_uri(std::mem::take(&mut parts.uri));
     let headers = &mut parts.headers;
@@ -450,7 +452,7 @@ impl<P: Protocol> Deref for Request<P> {
     }
 }
 
-/// Shows the names of the headers and never their values: some are secrets.
+/// Shows the names of the headers but not their values, because some values are secrets.
 impl<P: Protocol> fmt::Debug for Request<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")

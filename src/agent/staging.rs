@@ -1,9 +1,8 @@
 //! The staging buffer, to which text is written without a lock while a body polls its agent.
 //!
-//! With an uncontended lock in its place a token takes 212 instructions and not 197, and a third more
-//! time (28 ns and 20 ns): two atomic operations. So for the time of one poll of the
-//! agent the channel's buffer lies in a slot of the polling thread. [`channel`](super::channel) tells who
-//! owns which bytes when.
+//! For the duration of a poll, the channel's buffer is in a slot of the polling thread. With an uncontended lock, a
+//! token would take 212 instructions instead of 197 and a third more time (28 ns instead of 20 ns), because of two
+//! atomic operations. [`channel`](super::channel) documents which side owns the bytes at which time.
 
 use std::cell::{Cell, RefCell};
 use std::mem;
@@ -13,32 +12,32 @@ use bytes::Bytes;
 use crate::protocol::TextFrame;
 use crate::sync::thread_local;
 
-/// The buffer of a channel, with what writing text to it needs.
+/// The buffer of a channel, with the data that text writes need.
 pub(super) struct Staging {
-    /// The channel that the buffer belongs to, once it is staged.
+    /// The id of the channel that the buffer belongs to. Set when it is staged.
     pub(super) id: usize,
     pub(super) out: Vec<u8>,
-    /// The number of texts that were written here.
+    /// The number of texts that were written to this buffer.
     pub(super) events: u64,
-    /// The number of bytes that were sent from here without the lock.
+    /// The number of bytes that were sent from this buffer without the lock.
     pub(super) sent: u64,
-    /// The bytes around text, if it may be written here.
+    /// The bytes before and after text; `None` if text must be written under the lock.
     pub(super) frame: Option<TextFrame>,
-    /// The size up to which a token is written without any other check.
+    /// The length of `out` up to which a token is written without further checks.
     pub(super) token_limit: usize,
-    /// The size that the next frame may need.
+    /// The capacity that the next frame is expected to need.
     first: usize,
 }
 
-/// A write waits for the body to be polled while this many bytes are waiting.
+/// The number of unsent bytes from which on a write waits until the body is polled.
 pub(super) const HIGH_WATER: usize = 16 * 1024;
 
-/// The spare capacity that is reserved before each write: enough for a typical event. Agents write an
-/// event or two at a time or as many as go into a frame, so there is no size in between, and hardly
-/// a byte is moved by growing.
+/// The spare capacity that is reserved before each write: enough for a typical event. Agents write either one or two
+/// events at a time or as many as fit into a frame, so intermediate sizes are not needed, and growing moves hardly any
+/// bytes.
 const SPARE: usize = 512;
 
-/// The size up to which a frame is copied out of its buffer, so that the buffer is used again: an allocation less.
+/// The size up to which a frame is copied out of its buffer, so that the buffer is reused, which saves an allocation.
 const COPIED: usize = 1024;
 
 impl Staging {
@@ -66,9 +65,9 @@ impl Staging {
         }
     }
 
-    /// Sets the size up to which a token is written without any other check.
+    /// Sets the length of `out` up to which a token is written without further checks.
     pub(super) fn limit_tokens(&mut self) {
-        // One more than the room, as the length is compared with `<`.
+        // Plus one, because the length is compared with `<`.
         let room = (self.out.capacity() + 1).saturating_sub(SPARE);
         self.token_limit = match self.frame {
             Some(_) => room.min(HIGH_WATER),
@@ -76,7 +75,7 @@ impl Staging {
         };
     }
 
-    /// Borrows the thread's spare buffer, if this channel has no buffer of its own.
+    /// Borrows the spare buffer of the thread, if this channel has no buffer of its own.
     pub(super) fn borrow_spare(&mut self) {
         if self.out.capacity() == 0 {
             self.out = SPARE_BUFFER.try_with(Cell::take).unwrap_or_default();
@@ -84,23 +83,24 @@ impl Staging {
         }
     }
 
-    /// Returns the spare buffer, unless there are bytes in it.
+    /// Returns the spare buffer to the thread, unless it contains bytes.
     pub(super) fn return_spare(&mut self) {
         if self.out.is_empty() && (1..=2 * HIGH_WATER).contains(&self.out.capacity()) {
             let buffer = mem::take(&mut self.out);
-            // Without a slot the thread is ending, and the buffer is released.
+            // If the slot does not exist, the thread is ending, and the buffer is freed.
             let _ = SPARE_BUFFER.try_with(|spare| spare.set(buffer));
         }
     }
 
-    /// Takes all bytes as one frame.
+    /// Returns all bytes as one frame, and empties the buffer.
     pub(super) fn take_frame(&mut self) -> Bytes {
         let length = self.out.len();
         if length == 0 {
             self.return_spare();
             return Bytes::new();
         }
-        // A frame much larger than usual was one large event, and such an event makes its own space.
+        // A frame that is much larger than usual contains one large event, and the write of such an event reserves its
+        // own space.
         self.first = match length < 2 * HIGH_WATER {
             true => length.min(HIGH_WATER),
             false => 0,
@@ -118,15 +118,15 @@ impl Staging {
 thread_local! {
     static SLOT: RefCell<Option<Box<Staging>>> = const { RefCell::new(None) };
 
-    /// A buffer for the next channel that is polled: a channel whose agent waits has none of its own.
+    /// The spare buffer for the next channel that is polled: the channel of a waiting agent has no buffer of its own.
     static SPARE_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Calls `work` with the staging buffer if it is the one of channel `id`.
+/// Calls `work` with the staging buffer of this thread if it belongs to channel `id`.
 #[inline]
 pub(super) fn with<T>(id: usize, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
-    // The slot is already borrowed only if `work` of an outer call writes, and gone only while
-    // its thread ends; in both cases the caller takes the lock.
+    // The slot is already borrowed only if `work` of an outer call writes, and destroyed only while its thread ends. In
+    // both cases the caller takes the lock.
     let work = |slot: &RefCell<Option<Box<Staging>>>| match slot.try_borrow_mut().ok()?.as_mut() {
         Some(staging) if staging.id == id => Some(work(staging)),
         _ => None,
@@ -134,11 +134,11 @@ pub(super) fn with<T>(id: usize, work: impl FnOnce(&mut Staging) -> T) -> Option
     SLOT.try_with(work).ok().flatten()
 }
 
-/// Exchanges the buffer in the thread's slot, and returns the one that was there. A body that is polled inside another
-/// body puts the buffer of the outer body back when it is done.
+/// Exchanges the buffer in the thread's slot, and returns the previous one. A body that is polled inside another body
+/// restores the buffer of the outer body afterwards.
 ///
-/// Where the slot cannot be used, see [`with`], the argument itself is returned: exchanging a buffer twice always
-/// returns it.
+/// If the slot cannot be used, see [`with`], the function returns its argument. So two exchanges always return the
+/// buffer.
 #[inline]
 pub(super) fn exchange(mut staging: Option<Box<Staging>>) -> Option<Box<Staging>> {
     let _ = SLOT.try_with(|slot| {

@@ -1,10 +1,10 @@
-//! Runs of tools, as spans.
+//! Spans for the tool runs of an agent.
 
-/// Runs a tool of the agent itself.
+/// Runs a tool of the agent in a span.
 ///
-/// With the feature `tracing` the run is a span `execute_tool NAME`, with the fields of OpenTelemetry's conventions: the
-/// name, the id of the model's call if there is one, and `error.type` `tool_error` if the run fails. It has neither
-/// arguments nor results. Without the feature the future is only awaited.
+/// With the feature `tracing` the span is `execute_tool NAME`, with the fields of OpenTelemetry's conventions: the
+/// name, the id of the model's call if there is one, and `error.type` `tool_error` if the run fails. It contains
+/// neither arguments nor results. Without the feature the future is only awaited.
 ///
 /// ```
 /// use copilot_wire::agent::execute_tool;
@@ -23,7 +23,7 @@
 ///
 /// # Cancel safety
 ///
-/// Dropping the future drops the run and ends its span. What the run has done by then remains.
+/// Dropping the future drops the run and ends its span. Side effects of the run up to this point remain.
 pub fn execute_tool<T, E, F>(
     name: &str,
     call_id: Option<&str>,

@@ -1,4 +1,4 @@
-//! The requests that a router answers, so that a shutdown can wait for them and end them.
+//! The requests that a router is answering, so that a shutdown can wait for them and end them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,52 +13,52 @@ use super::wakers::{Key, Wakers};
 use crate::protocol::Ticks;
 use crate::sync::{Mutex, MutexGuard};
 
-/// The requests that a router answers. Clones share them.
+/// The requests that a router is answering. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Mutex<State>>);
 
-/// The reason why no turn can begin now.
+/// The reason why a new turn cannot begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Busy {
     /// The server shuts down.
     Draining,
-    /// The limit of turns is reached.
+    /// The maximum number of turns is running.
     Full,
 }
 
 #[derive(Default)]
 struct State {
     running: BTreeMap<u64, Stop>,
-    /// The number of turns among them.
+    /// The number of requests that are turns.
     turns: usize,
     /// The key of the newest entry.
     last: u64,
-    /// No new turns begin.
+    /// `true` if no new turns may begin.
     draining: bool,
-    /// The running turns are ended.
+    /// `true` once the running turns were ended.
     stopped: bool,
-    /// The tasks that wait for the last request to end.
+    /// The wakers of tasks that wait until there are no requests.
     waiting: Wakers,
 }
 
-/// The ways to end the answer to a request.
+/// The means to end the answer to a request.
 #[derive(Default)]
 struct Stop {
-    /// The turn of an agent.
+    /// The channel of an agent's turn.
     frames: Option<Weak<dyn Frames>>,
-    /// The reader of a reply that another server runs.
+    /// The reader of a reply whose agent another server runs.
     #[cfg(feature = "resumable")]
     reader: Option<Waker>,
-    /// The task of a connection between two turns.
+    /// The task of a connection that is between two turns.
     idle: Option<Waker>,
 }
 
-/// A request that is being answered, until the last clone is dropped: the response's body has one, and
-/// so has every task that works for it.
+/// A request that is being answered. It ends when the last clone is dropped: the response body has a clone, and so has
+/// every task that works for the request.
 #[derive(Clone)]
 pub(crate) struct Running {
     entry: Arc<Entry>,
-    /// The permit of a turn. `None` for a request that is no turn.
+    /// The permit of a turn. `None` for a request that is not a turn.
     _permit: Option<Arc<Permit>>,
 }
 
@@ -67,7 +67,7 @@ struct Entry {
     key: u64,
 }
 
-/// A place among the turns, given back when the last clone is dropped.
+/// A permit that counts as one running turn until the last clone is dropped.
 struct Permit(Turns);
 
 impl Drop for Permit {
@@ -88,16 +88,16 @@ impl State {
 
 impl Turns {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under the lock panics in the middle of a change.
+        // A poisoned lock is usable: no code under it panics in the middle of a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks that a turn could begin, where at most `limit` may run at a time.
+    /// Checks that a new turn could begin, if at most `limit` turns may run at a time.
     pub(crate) fn admits(&self, limit: usize) -> Result<(), Busy> {
         self.lock().admits(limit)
     }
 
-    /// Adds a request, unless it is a turn that cannot begin.
+    /// Adds a request. Fails if the request is a turn that cannot begin now.
     pub(crate) fn enter(&self, is_turn: bool, limit: usize) -> Result<Running, Busy> {
         let mut state = self.lock();
         if is_turn {
@@ -115,14 +115,14 @@ impl Turns {
         })
     }
 
-    /// Lets no new turns begin, and waits for the requests that are being answered. When `patience` is ready,
-    /// ends the rest, and waits for their bodies to be dropped until the first of the ticks of `limit`.
+    /// Rejects new turns, and waits for the running requests. When `patience` is ready, ends the remaining turns, and
+    /// waits until their bodies are dropped or `limit` yields its first tick.
     pub(crate) async fn drain(
         &self,
         patience: impl Future<Output = ()>,
         limit: impl FnOnce() -> Option<Ticks>,
     ) {
-        // Before the first look: from here on the number of turns can only fall.
+        // Before the number of turns is first read: from here on it can only fall.
         self.close();
         let mut waiter = Waiter(self, None);
         let mut patience = pin!(patience);
@@ -142,7 +142,7 @@ impl Turns {
         .await;
     }
 
-    /// Lets no new turns begin.
+    /// Rejects new turns from now on.
     fn close(&self) {
         let mut state = self.lock();
         state.draining = true;
@@ -158,7 +158,7 @@ impl Turns {
         state.stopped = true;
         let stops: Vec<_> = state.running.values_mut().map(std::mem::take).collect();
         drop(state);
-        // Without the lock: wakers are foreign code, and so is what the end of a turn drops.
+        // Without the lock: wakers are foreign code, and so are the destructors that the end of a turn runs.
         stops.into_iter().for_each(Stop::stop);
     }
 }
@@ -176,7 +176,7 @@ impl Stop {
 }
 
 impl Running {
-    /// Adds the turn that `body` sends, if the body has one. The turn ends at once if all turns were ended.
+    /// Registers the turn that `body` sends, if it sends one. If all turns were ended, this turn ends at once.
     pub(crate) fn attach(&self, body: &Body) {
         let Some(frames) = body.frames() else {
             return;
@@ -190,19 +190,19 @@ impl Running {
         }
     }
 
-    /// Releases this clone's permit: what is left to do for the request is no turn.
+    /// Releases this clone's permit: the remaining work for the request is not part of a turn.
     #[cfg(feature = "resumable")]
     pub(crate) fn end_turn(&mut self) {
         self._permit = None;
     }
 
-    /// Returns `true` once no new turns begin.
+    /// Returns `true` once new turns are rejected.
     #[cfg(feature = "resumable")]
     pub(crate) fn is_draining(&self) -> bool {
         self.entry.turns.lock().draining
     }
 
-    /// Waits until no new turns begin. Only the task that polled last is woken.
+    /// Waits until new turns are rejected. Only the task that polled last is woken.
     pub(crate) fn poll_draining(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.entry.turns.lock();
         if state.draining {
@@ -217,7 +217,7 @@ impl Running {
         Poll::Pending
     }
 
-    /// Waits until the running turns are to end. Only the task that polled last is woken.
+    /// Waits until the running turns are ended. Only the task that polled last is woken.
     #[cfg(feature = "resumable")]
     pub(crate) fn poll_stopped(&self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.entry.turns.lock();
@@ -245,7 +245,7 @@ impl Drop for Entry {
     }
 }
 
-/// A task that waits for the last request to end.
+/// A future that waits until there are no requests.
 struct Waiter<'a>(&'a Turns, Key);
 
 impl Waiter<'_> {

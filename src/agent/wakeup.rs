@@ -1,4 +1,4 @@
-//! The wakers of what a body polls.
+//! The wakers with which a body polls its agent and its timer.
 
 use std::fmt;
 use std::mem;
@@ -8,24 +8,25 @@ use std::task::{Context, Wake, Waker};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-/// The task that reads a body, and what it was woken for.
+/// The task that reads a body, and flags that record why it was woken.
 ///
-/// A reader polls a body again after every frame. The agent and the timer are polled then only if they were woken: each
-/// has left its waker with what it waits for, and that waker stays the same.
+/// A reader polls a body again after every frame. The body then polls the agent and the timer only if they were woken.
+/// This works because each of them has stored its waker with the source of its next event, and that waker never
+/// changes.
 pub(super) struct Task {
     agent: AtomicBool,
     timer: AtomicBool,
     channel: AtomicBool,
-    /// The turn was stopped: the agent is not polled any more.
+    /// `true` once the turn was stopped: the agent is not polled any more.
     stopped: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
-/// The wakers for the agent and the timer of a body: each wakes the reader and records that its owner
-/// must be polled.
+/// The wakers for the agent and the timer of a body. Each waker wakes the reader, and records which of the two must be
+/// polled.
 pub(super) struct Wakeup {
     task: Arc<Task>,
-    /// The waker with which the reader was polled last.
+    /// The waker of the last poll by the reader.
     known: Option<Waker>,
     agent: Waker,
     timer: Option<Waker>,
@@ -34,10 +35,10 @@ pub(super) struct Wakeup {
 struct Timer(Arc<Task>);
 
 impl Wakeup {
-    /// Creates the wakers of an agent and a timer that were not polled yet.
+    /// Creates the wakers of an agent and a timer that have not been polled yet.
     pub(super) fn new() -> Self {
         let task = Arc::new(Task {
-            // Set at first: a future has to be polled once before it can leave a waker.
+            // Initially set: a future must be polled once before it can store a waker.
             agent: AtomicBool::new(true),
             timer: AtomicBool::new(true),
             channel: AtomicBool::new(true),
@@ -59,19 +60,18 @@ impl Wakeup {
 
     /// Sets the task that reads the body.
     ///
-    /// It must be called before anything else is done in a poll: whoever wakes the reader after that
-    /// wakes this one.
+    /// Call it first in every poll, so that wakes from then on use the current waker of the reader.
     pub(super) fn set_reader(&mut self, reader: &Context<'_>) {
         let is_known = |known: &Waker| known.will_wake(reader.waker());
         if !self.known.as_ref().is_some_and(is_known) {
             self.known = Some(reader.waker().clone());
             let before = mem::replace(&mut *self.task.lock(), self.known.clone());
-            // Dropped without the lock, as it is foreign code.
+            // Dropped without the lock, because a waker is foreign code.
             drop(before);
         }
     }
 
-    /// Drops the waker of the task, so that a waker of the body that lives longer does not keep the task alive.
+    /// Drops the waker of the reader, so that a longer-lived waker of the body does not keep the reader's task alive.
     pub(super) fn forget_reader(&self) {
         let before = self.task.lock().take();
         drop(before);
@@ -79,8 +79,7 @@ impl Wakeup {
 
     /// Returns the agent's waker if the agent was woken since the last call.
     pub(super) fn agent(&self) -> Option<&Waker> {
-        // Cleared before the agent is polled and not after: a wake during the poll counts for the
-        // next one.
+        // Cleared before the agent is polled, not after: a wake during the poll causes another poll.
         take(&self.task.agent).then_some(&self.agent)
     }
 
@@ -95,7 +94,7 @@ impl Wakeup {
         self.task.is_stopped()
     }
 
-    /// Returns `true` if the channel has reported something since the last call.
+    /// Returns `true` if the channel has reported a change since the last call.
     pub(super) fn channel(&self) -> bool {
         take(&self.task.channel)
     }
@@ -105,8 +104,8 @@ impl Wakeup {
         self.task.timer.store(true, Ordering::Release);
     }
 
-    /// Marks the agent as woken, without waking the reader, if `waker` is the agent's. Returns `false`
-    /// if it is another one. The reader must poll again anyway.
+    /// Marks the agent as woken if `waker` is the agent's waker, without waking the reader, because the reader polls
+    /// again in any case. Returns `false` for any other waker.
     pub(super) fn absorb(&self, waker: &Waker) -> bool {
         let is_ours = waker.will_wake(&self.agent);
         if is_ours {
@@ -118,8 +117,8 @@ impl Wakeup {
 
 /// Clears a flag. Returns `true` if it was set.
 fn take(flag: &AtomicBool) -> bool {
-    // Most flags are not set at most polls, and a load costs a fraction of a swap. Whoever sets a flag wakes
-    // the reader after that, so one that this load does not see is seen by the next poll.
+    // Most flags are not set at most polls, and a load is much cheaper than a swap. A flag that is set after this load
+    // is seen by the next poll, because the thread that sets it then wakes the reader.
     flag.load(Ordering::Acquire) && flag.swap(false, Ordering::AcqRel)
 }
 
@@ -134,19 +133,19 @@ impl Task {
         self.stopped.load(Ordering::Acquire)
     }
 
-    /// Records that the channel has something for the body. Returns `true` if that is news.
+    /// Records that the channel has something for the body. Returns `false` if that was already recorded.
     pub(super) fn report(&self) -> bool {
         !self.channel.swap(true, Ordering::AcqRel)
     }
 
-    /// Returns `true` if there is a report that the body has not seen.
+    /// Returns `true` if there is a report that the body has not cleared yet.
     pub(super) fn is_reported(&self) -> bool {
         self.channel.load(Ordering::Acquire)
     }
 
-    /// Wakes the task.
+    /// Wakes the reader.
     pub(super) fn wake_reader(&self) {
-        // A waker is foreign code: it is called without the lock.
+        // The waker is called without the lock, because it is foreign code.
         let waker = self.lock().clone();
         if let Some(waker) = waker {
             waker.wake();

@@ -23,7 +23,7 @@ pub struct Card {
     pub owned_by: String,
 }
 
-/// The list of models in the form that the clients of one dialect read.
+/// A format of the list of models, for the clients of one dialect.
 #[derive(Clone, Copy, Debug)]
 pub struct Catalog {
     is_for: fn(&HeaderMap) -> bool,
@@ -32,8 +32,8 @@ pub struct Catalog {
 }
 
 impl Catalog {
-    /// Creates a form. `is_for` returns `true` if the client that sent these headers reads it; `list` writes the list and
-    /// `model` one model, each as a JSON document.
+    /// Creates a format. `is_for` returns `true` if the client that sent these headers expects the format. `list`
+    /// writes the list and `model` writes one model, each as a JSON document.
     #[must_use]
     pub const fn new(
         is_for: fn(&HeaderMap) -> bool,
@@ -74,11 +74,11 @@ impl Card {
     }
 }
 
-/// The models of a router, of all protocols, each with the path below which it is listed.
+/// The models of all protocols of a router, each with the base path below which it is listed.
 #[derive(Clone, Debug, Default)]
 struct Cards {
     all: Vec<(String, Card)>,
-    /// The forms of dialects that do not read the common one, with their refusals.
+    /// The formats of dialects that do not use the common format, with their refusals.
     catalogs: Vec<(Catalog, Refuse)>,
 }
 
@@ -92,7 +92,7 @@ impl Cards {
         self.at(base).find(|card| card.id == id)
     }
 
-    /// Returns the form that the client with these headers reads; `None` for the common one.
+    /// Returns the format that the client with these headers expects; `None` for the common format.
     fn catalog(&self, headers: &HeaderMap) -> Option<&(Catalog, Refuse)> {
         let mut catalogs = self.catalogs.iter();
         catalogs.find(|(catalog, _)| (catalog.is_for)(headers))
@@ -118,7 +118,7 @@ impl Cards {
 }
 
 /// Returns an iterator over the models that are listed below a base path, for [routes](Dialect::routes) of a dialect
-/// whose clients read them in another form at another path.
+/// whose clients request the list in another format at another path.
 pub fn cards<'a>(call: &'a Call, base: &'a str) -> impl Iterator<Item = &'a Card> {
     let cards = call.shared::<Cards>().into_iter();
     cards.flat_map(move |cards| cards.at(base))
@@ -131,18 +131,18 @@ pub(super) fn list<P: Dialect>(
     card: Card,
 ) -> Result<(), MountError> {
     let cards = site.shared::<Cards>();
-    // One name may be mounted for several protocols; the list has it once.
+    // One name may be mounted for several protocols, but is listed once.
     if cards.find(base, &card.id).is_none() {
         cards.all.push((base.to_owned(), card));
     }
-    // Further models of a dialect add the same form again, which is then not found.
+    // Further models of a dialect add the same format again; only the first copy is used.
     if let Some(catalog) = P::CATALOG {
         cards.catalogs.push((catalog, P::refuse));
     }
     routes(site, base.to_owned(), P::refuse)
 }
 
-/// Adds the routes, which all dialects share. Not generic: the closure must have one type.
+/// Adds the routes that all dialects share. Not generic, because the closure must have one type.
 fn routes(site: &mut Site<'_>, base: String, refuse: Refuse) -> Result<(), MountError> {
     let one = OneModel(base.clone(), refuse);
     site.shared_route(Method::GET, &format!("{base}/models/{{model}}"), one)?;

@@ -1,4 +1,4 @@
-//! Calls of models, as spans.
+//! Spans for the calls of models.
 
 use std::future::Future;
 
@@ -12,7 +12,7 @@ use crate::protocol::AgentError;
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 
-/// Opens the span of a call, with more fields.
+/// Opens the span of a call, with additional fields.
 #[cfg(feature = "tracing")]
 macro_rules! chat_span {
     ($upstream:ident, $prompt:expr, $($fields:tt)*) => {{
@@ -40,12 +40,12 @@ macro_rules! chat_span {
     }};
 }
 
-/// Runs a call of a model: the request, and the relay of its answer.
+/// Runs a call of a model: the request, and the relay of its answer, in a span.
 ///
-/// With the feature `tracing` the call is a span `chat MODEL`, with the fields of OpenTelemetry's conventions: the model of
-/// `prompt`, the model that answered, the tokens, the reason of the end, and `error.type` if the call fails. All but the
-/// first come from the [`Relay`](super::Relay) that `call` uses. The span has no contents; see [`chat_with_contents`].
-/// Without the feature the future is only awaited.
+/// With the feature `tracing` the span is `chat MODEL`, with the fields of OpenTelemetry's conventions: the model of
+/// `prompt`, the model that answered, the tokens, the finish reason, and `error.type` if the call fails. All except the
+/// first are recorded by the [`Relay`](super::Relay) that `call` uses. The span has no contents; see
+/// [`chat_with_contents`]. Without the feature the future is only awaited.
 ///
 /// ```
 /// # use bytes::Bytes;
@@ -74,7 +74,7 @@ macro_rules! chat_span {
 ///
 /// # Cancel safety
 ///
-/// That of the call, whose span ends when it is dropped.
+/// Dropping the future drops the call and ends its span.
 pub fn chat<U, T, F>(
     prompt: &mut U::Request,
     call: F,
@@ -95,9 +95,9 @@ where
     }
 }
 
-/// Runs a call of a model, as [`chat`], and records its contents too: the instructions, the conversation, and the answer.
-/// They are what the user and the documents say, so it is for servers whose operators have switched it on. Files are named
-/// and not recorded.
+/// Runs a call of a model, like [`chat`], and also records its contents: the instructions, the conversation, and the
+/// answer. Contents are the words of users and documents, so record them only if the operator of the server has enabled
+/// it. Of files only names and types are recorded.
 ///
 /// # Errors
 ///
@@ -105,7 +105,7 @@ where
 ///
 /// # Cancel safety
 ///
-/// That of the call, whose span ends when it is dropped.
+/// Dropping the future drops the call and ends its span.
 pub fn chat_with_contents<U, T, F>(
     prompt: &mut U::Request,
     call: F,

@@ -1,4 +1,4 @@
-//! The contents of calls of models, in the form of OpenTelemetry's conventions for generative AI.
+//! The contents of calls of models, in the format of OpenTelemetry's conventions for generative AI.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use super::Upstream;
 use crate::json::Json;
 use crate::protocol::{Attachment, Conversation, Cut, HistoryItem, Role, ToolCall};
 
-/// The field with the answer of the model. Only spans whose contents are recorded have it.
+/// The field with the answer of the model. Only spans with contents have it.
 const OUTPUT: &str = "gen_ai.output.messages";
 
-/// A message, with the parts of one author.
+/// A message: the parts of one author.
 #[derive(Serialize)]
 struct Message<'a> {
     role: &'static str,
@@ -36,7 +36,7 @@ enum Part<'a> {
         id: Option<Cow<'a, str>>,
         response: Cow<'a, str>,
     },
-    /// A file, without its content.
+    /// A file, by its name and type.
     Attachment {
         name: Option<Cow<'a, str>>,
         mime_type: Option<Cow<'a, str>>,
@@ -101,7 +101,7 @@ fn message_of<'a>(role: &'static str, part: Part<'a>) -> Message<'a> {
     }
 }
 
-/// Records a complete answer in the current span: the model, the reason of the end and, where the span has the field, the
+/// Records a complete answer in the current span: the model, the finish reason and, if the span has the field, the
 /// contents.
 pub(super) fn record_answer<U: Upstream>(answer: &U::Answer) {
     let span = Span::current();
@@ -120,7 +120,7 @@ pub(super) fn record_answer<U: Upstream>(answer: &U::Answer) {
     if !model.is_empty() {
         span.record("gen_ai.response.model", model);
     }
-    // A list of texts, as JSON: values of spans are no lists.
+    // A JSON array of texts, because a field of a span cannot be a list.
     span.record(
         "gen_ai.response.finish_reasons",
         tracing::field::debug([reason]),

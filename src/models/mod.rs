@@ -1,8 +1,8 @@
-//! The common part of the protocols of language models: agents mounted as models, the list of all
-//! models, and relays of other servers' answers.
+//! The common parts of the protocols of language models: agents mounted as models, the list of all models, and relays
+//! of other servers' answers.
 //!
-//! A [`Model`] mounts an agent for one protocol. The models of all protocols share one list at
-//! `GET /v1/models`, in which each name occurs once. A [`Relay`] passes the answer of a model on.
+//! A [`Model`] mounts an agent for one protocol. The models of all protocols share one list at `GET /v1/models`, which
+//! contains each name once. A [`Relay`] relays the answer of a model.
 
 mod card;
 mod chat;
@@ -34,10 +34,11 @@ pub use refused::{refused, retry_after};
 pub use relay::{Relay, RelayError, Upstream};
 pub use wrapping::{is_wrapping, split_reminder};
 
-/// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.
+/// The text of an answer without text: an empty answer makes coding clients repeat the request or fail.
 pub(crate) const NO_ANSWER: &str = "There is no answer.";
 
-/// Returns the class of a refusal, in the two dialects whose classes are the same. Clients choose their exception by the status.
+/// Returns the class of a refusal, in the two dialects whose classes are the same. Clients choose their exception by
+/// the status.
 #[must_use]
 pub fn error_class(refusal: &Refusal) -> &'static str {
     match refusal.status().as_u16() {
@@ -51,17 +52,17 @@ pub fn error_class(refusal: &Refusal) -> &'static str {
 
 /// A protocol whose requests name a model.
 pub trait Dialect: Protocol {
-    /// The path of a client's base URL, below which [`Model::new`] mounts a model. The default is `/v1`.
+    /// The path of a client's base URL, below which [`Model::new`] mounts a model. `/v1` by default.
     const BASE: &'static str = "/v1";
 
     /// The path of requests below a client's base URL, such as `/chat/completions`.
     const PATH: &'static str;
 
-    /// The form in which clients of this dialect read the list of models, if it is not the common one with `object`
-    /// and `data`. The default is `None`.
+    /// The format of the list of models for clients of this dialect, if it is not the common format with `object` and
+    /// `data`. `None` by default.
     const CATALOG: Option<Catalog> = None;
 
-    /// Returns the requested model; empty if the request has none.
+    /// Returns the name of the requested model; empty if the request has none.
     fn model(request: &mut Self::Request) -> &mut String;
 
     /// Adds further routes for a model at `path`. The default adds none.
@@ -74,7 +75,7 @@ pub trait Dialect: Protocol {
         Ok(())
     }
 
-    /// Turns a request that wants only the beginning of its reply now into one for a stream. Returns
+    /// Converts a request that wants only the beginning of its reply at first into a request for a stream. Returns
     /// `false` if it is not such a request, which is the default.
     #[cfg(feature = "resumable")]
     fn begin(request: &mut Self::Request) -> bool {
@@ -82,17 +83,17 @@ pub trait Dialect: Protocol {
         false
     }
 
-    /// Returns the document for a request that [began](Self::begin), made of the first events of the reply.
+    /// Returns the document that answers such a [request](Self::begin), created from the first events of the reply.
     #[cfg(feature = "resumable")]
     fn begun(events: &[u8]) -> Response<Body> {
         Response::new(Body::full(Bytes::copy_from_slice(events)))
     }
 
-    /// Completes a request that continues a stored conversation with what was said before. Returns what the session
-    /// has to know, and the recording of the new turn if it is to be stored. The default does nothing.
+    /// Adds the stored turns to a request that continues a conversation by an id. Returns the data that the session
+    /// needs, and the recording of the new turn if it must be stored. Does nothing by default.
     ///
-    /// Called for a router with [conversations](crate::Router::conversations). Without, such a request must be refused
-    /// when it is [read](Protocol::read): then the extensions of its head have no [`UserConversations`].
+    /// It is called on a router with [conversations](crate::Router::conversations). On other routers the extensions of
+    /// the head have no [`UserConversations`], and [`Protocol::read`] must refuse such a request.
     ///
     /// # Errors
     ///
@@ -111,15 +112,15 @@ pub trait Dialect: Protocol {
         None
     }
 
-    /// Answers a request that only prepares the next one, with the events of a stream: no agent runs. The answer is
-    /// recorded as any other. The default returns `None`.
+    /// Returns the events of a stream that answers a request which only prepares the next request. No agent runs, but
+    /// the turn is recorded as usual. `None` by default.
     fn prepared(request: &Self::Request, settings: &Self::Settings, env: &Env) -> Option<Vec<u8>> {
         let _ = (request, settings, env);
         None
     }
 
-    /// Changes the head of a response. `may_retry` is `true` if clients may repeat a failed
-    /// request. The default changes nothing.
+    /// Changes the head of a response. `may_retry` is `true` if clients may retry a failed request. Changes nothing by
+    /// default.
     fn finish(response: &mut Response<Body>, may_retry: bool, env: &Env) {
         let _ = (response, may_retry, env);
     }
@@ -130,9 +131,9 @@ pub trait Dialect: Protocol {
 pub struct Model<P> {
     card: Card,
     path: String,
-    /// Set if it answers for names that no model has.
+    /// `true` if the model answers requests for unknown names.
     is_catch_all: bool,
-    /// Set if clients may repeat a failed request.
+    /// `true` if clients may retry a failed request.
     pub(crate) may_retry: bool,
     dialect: PhantomData<fn() -> P>,
 }
@@ -164,17 +165,16 @@ impl<P: Dialect> Model<P> {
         self
     }
 
-    /// Sets the path, which ends with [`Dialect::PATH`]. The default is [`Dialect::BASE`] followed by it.
-    /// Clients get the part before [`Dialect::PATH`] as their base URL; the models are listed below
-    /// it.
+    /// Sets the path, which must end with [`Dialect::PATH`]. By default it is [`Dialect::BASE`] and [`Dialect::PATH`].
+    /// The part before [`Dialect::PATH`] is the base URL for clients, and the models are listed below it.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Lets the model answer requests for every name that no other model has, such as the model for small tasks
-    /// that a coding client asks for. The list of models has only its own name. The agent and the reply see the
+    /// Lets the model answer requests for every name that no other model has, such as the name of a small model that a
+    /// coding client uses for small tasks. Only the model's own name is listed. The agent and the reply get the
     /// requested name. By default a request for an unknown name is refused with status 404.
     #[must_use]
     pub fn catch_all(mut self) -> Self {

@@ -16,7 +16,7 @@ use crate::conversations::{RecordError, UserConversations};
 use crate::protocol::Refusal;
 use crate::router::{Call, Endpoint, Mount, MountError, Site, stream};
 
-/// The time limit of all calls of a store of conversations before a turn.
+/// The timeout for all calls to a store of conversations before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
 
 /// A model with its agent.
@@ -37,11 +37,12 @@ impl<P> Clone for Models<P> {
     }
 }
 
-/// Mounts an agent at `POST /v1` and [`Dialect::PATH`], for requests with and without `stream`, and
-/// lists it at `GET /v1/models`.
+/// Mounts an agent at `POST /v1` followed by [`Dialect::PATH`], for requests with and without `stream`, and lists it at
+/// `GET /v1/models`.
 ///
-/// Several agents share these paths: the request's `model` selects the agent, by default the first
-/// one. A [catch-all](Model::catch_all) answers for every other name. To mount one agent under several names, mount clones of an `Arc`.
+/// Several agents can share these paths: the `model` of the request selects the agent, by default the first one. A
+/// [catch-all](Model::catch_all) answers requests for all other names. To mount one agent under several names, mount
+/// clones of an `Arc`.
 impl<P: Dialect> Mount for Model<P> {
     type Protocol = P;
 
@@ -76,7 +77,7 @@ impl<P: Dialect> Models<P> {
             .filter(move |(model, _)| model.base_path() == Some(base))
     }
 
-    /// Returns the requested model; the first one if the request has none.
+    /// Returns the requested model, or the first one if the request names none.
     fn find<'a>(&'a self, base: &'a str, id: &str) -> Result<&'a Mounted<P>, Refusal> {
         self.at(base)
             .find(|(model, _)| id.is_empty() || model.id() == id)
@@ -107,13 +108,13 @@ impl<P: Dialect> Answers<P> {
             call.parts.extensions.insert(conversations);
         }
         let mut message = P::read(&call.parts, body)?;
-        // Agents have no use for it.
+        // Removed, because agents do not use them.
         let conversations = call.parts.extensions.remove::<UserConversations>();
         let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
         let name = P::model(&mut message);
         let (model, agent) = models.find(&self.base, name)?;
         if name.is_empty() {
-            // The agent and the reply see the name of the model that answers.
+            // So that the agent and the reply use the name of the model that answers.
             model.id().clone_into(name);
         }
         let (may_retry, id) = (model.may_retry, Arc::<str>::from(model.id()));
@@ -149,14 +150,13 @@ impl<P: Dialect> Answers<P> {
     }
 }
 
-/// Returns the document of a reply that has begun. The reply continues.
+/// Returns the document with the beginning of a reply, while the reply continues.
 #[cfg(feature = "resumable")]
 async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
     if !response.status().is_success() {
         return response;
     }
-    // The body is dropped at the end of this function. The agent runs on in its task, as the reply
-    // is stored.
+    // The body is dropped at the end of this function. The agent continues in its task, because the reply is stored.
     let mut body = response.into_body();
     let frame = std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_next(cx)).await;
     match frame {
@@ -172,7 +172,7 @@ impl<P: Dialect> Endpoint for Answers<P> {
         let answer = self.answer(call).await;
         let (mut response, may_retry) =
             answer.unwrap_or_else(|refusal| (self.refuse(&refusal), false));
-        // After refusals too: they need the same headers.
+        // Refusals need these headers too.
         P::finish(&mut response, may_retry, &env);
         response
     }

@@ -1,4 +1,4 @@
-//! A conversation in the form that models' servers accept.
+//! A conversation in a form that servers of models accept.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,13 +10,13 @@ use crate::protocol::{
     ToolChoice, ToolResult,
 };
 
-/// The result for a call without one: a model's server refuses a request with such a call.
+/// The result of a call that has none: a model's server refuses a request with such a call.
 const NO_RESULT: &str = "The call has no result.";
 
-/// The longest id of a call that every provider accepts, in bytes.
+/// The maximum length in bytes of a call's id that every provider accepts.
 const LONGEST_ID: usize = 40;
 
-/// An element of a conversation, as a model's server accepts it.
+/// An element of a conversation for a model's server.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PromptItem<'a> {
@@ -26,7 +26,7 @@ pub enum PromptItem<'a> {
     User(Cow<'a, str>, Vec<Attachment<'a>>),
     /// A message of the assistant, with its calls. If there are calls, [`Results`](Self::Results) follow.
     Assistant(Cow<'a, str>, Vec<Call<'a>>),
-    /// The results of all calls of the message before, at least one.
+    /// The results of all calls of the preceding message; at least one.
     Results(Vec<CallResult<'a>>),
 }
 
@@ -45,7 +45,7 @@ pub struct CallResult<'a> {
 }
 
 impl CallResult<'_> {
-    /// Returns the text, which says that the call failed where the dialect has no other place for that.
+    /// Returns the text, marked as failed if the call failed, for dialects without a member for that.
     #[must_use]
     pub fn said(self) -> String {
         match self.failed {
@@ -55,8 +55,9 @@ impl CallResult<'_> {
     }
 }
 
-/// Returns the conversation with what models' servers refuse corrected: each call has an id of its own and a result behind
-/// it, a result without a call is a message of the user, and documents are a message before the latest one.
+/// Returns the conversation, corrected where servers of models would refuse it: each call has a unique id and is
+/// followed by its result, a result without a call is a user message, and documents are a message before the latest
+/// user message.
 #[must_use]
 pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
     let mut prompt = Prompt::default();
@@ -78,8 +79,7 @@ pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
         };
         documents.extend([title, "\n\n# ", &document.name, "\n\n", &document.content]);
     }
-    // Right before the latest message of the user: the instructions stay first, and the
-    // question last.
+    // Directly before the latest user message: the instructions remain first, and the question last.
     if !documents.is_empty() {
         let latest = said
             .iter()
@@ -92,11 +92,11 @@ pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
     said
 }
 
-/// The elements so far. The results of calls must follow the message with the calls directly.
+/// The elements so far. The results of calls must directly follow the message with the calls.
 #[derive(Default)]
 struct Prompt<'a> {
     said: Vec<PromptItem<'a>>,
-    /// The calls without results so far: their ids in the conversation, and those that they were given.
+    /// The calls that have no result yet: their original ids, and the ids that were assigned to them.
     waiting: Vec<(Option<Cow<'a, str>>, String)>,
     /// The results of the calls so far.
     results: Vec<CallResult<'a>>,
@@ -104,7 +104,7 @@ struct Prompt<'a> {
     files: Vec<Attachment<'a>>,
     /// The ids of all calls.
     ids: HashSet<String>,
-    /// The number of calls that were given an id.
+    /// The number of calls whose ids were generated.
     unnamed: usize,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Prompt<'a> {
         self.said.push(match message.role {
             Role::System => PromptItem::System(message.text),
             Role::Assistant => PromptItem::Assistant(message.text, Vec::new()),
-            // As the user's message it is at least read, and never as an instruction of the system.
+            // As a user message the text is read, and it is never an instruction of the system.
             _ => PromptItem::User(message.text, Vec::new()),
         });
     }
@@ -133,8 +133,7 @@ impl<'a> Prompt<'a> {
         self.waiting.push((old, id));
     }
 
-    /// Returns an id that every provider accepts, and that no earlier call has: some providers number their calls anew
-    /// in each turn.
+    /// Returns an id that every provider accepts and that no earlier call has. Some providers reuse ids in each turn.
     fn id(&mut self, id: Option<&str>) -> String {
         let is_valid = |id: &&str| {
             let valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
@@ -157,7 +156,7 @@ impl<'a> Prompt<'a> {
                 self.waiting.iter().position(same)
             }
             None if self.waiting.is_empty() => None,
-            // Results without ids are in the order of their calls.
+            // Results without ids have the order of their calls.
             None => Some(0),
         };
         if let Some(position) = position {
@@ -170,7 +169,7 @@ impl<'a> Prompt<'a> {
             return;
         }
         self.complete_calls();
-        // A result without its call is refused, so it becomes a message of the user.
+        // Servers refuse a result without a call, so it becomes a user message.
         let text = format!("Result of {}:\n\n{}", result.name, result.content);
         self.said.push(PromptItem::User(text.into(), Vec::new()));
     }
@@ -183,7 +182,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Adds the results of calls, and a placeholder for those without one.
+    /// Adds the results of the calls, and placeholders for calls without a result.
     fn complete_calls(&mut self) {
         let mut results = mem::take(&mut self.results);
         let missing = mem::take(&mut self.waiting).into_iter();
@@ -203,7 +202,7 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// Returns a file as text, for a dialect that has no place for it.
+/// Returns a file as text, for a dialect that cannot contain it.
 #[must_use]
 pub fn file_note(file: &Attachment<'_>) -> String {
     let name = file.name.as_deref().unwrap_or("without a name");
@@ -217,7 +216,7 @@ pub fn file_note(file: &Attachment<'_>) -> String {
     }
 }
 
-/// Returns a file as a `data:` URL, or its URL; `None` for an id.
+/// Returns a file as a `data:` URL, or its URL; `None` for a file that is only an id.
 #[must_use]
 pub fn url_of<'a>(file: &'a Attachment<'_>) -> Option<Cow<'a, str>> {
     let media_type = file.media_type.as_deref().unwrap_or_default();
@@ -228,8 +227,8 @@ pub fn url_of<'a>(file: &'a Attachment<'_>) -> Option<Cow<'a, str>> {
     }
 }
 
-/// Returns the settings of a conversation that every model's server accepts: a tool that must be called is a tool that
-/// the front end offers, not a tool that a provider runs.
+/// Returns the settings of a conversation in a form that every model's server accepts: the choice of a tool that the
+/// front end does not offer, such as one that a provider runs, becomes [`ToolChoice::Auto`].
 #[must_use]
 pub fn prompt_options<C: Conversation>(conversation: &C) -> AnswerOptions<'_> {
     let mut options = conversation.answer_options();
@@ -241,7 +240,7 @@ pub fn prompt_options<C: Conversation>(conversation: &C) -> AnswerOptions<'_> {
     options
 }
 
-/// Reads a choice among tools that is a word or an object with the name of a tool.
+/// Reads a choice among tools, which is a word or an object with the name of a tool.
 #[must_use]
 pub fn tool_choice(choice: Option<&Json>) -> ToolChoice<'_> {
     let Some(choice) = choice else {
@@ -263,7 +262,7 @@ pub fn tool_choice(choice: Option<&Json>) -> ToolChoice<'_> {
     }
 }
 
-/// Returns the texts of an array.
+/// Returns the strings of an array. Other elements are skipped.
 #[must_use]
 pub fn texts<'a>(list: Option<&Json>) -> Vec<Cow<'a, str>> {
     let elements = list.into_iter().flat_map(Json::elements);

@@ -9,14 +9,14 @@ use super::Upstream;
 use crate::json::Json;
 use crate::protocol::{AgentError, ModelFault};
 
-/// The longest time that a request waits for its repetition.
+/// The maximum time before a request is repeated.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Returns how long to wait before a request is sent to a model's server again; `None` if it must not be.
+/// Returns the time to wait before a request to a model's server is repeated; `None` if it must not be repeated.
 ///
-/// A request is repeated after the statuses 429, 503 and 529, with which the server has not begun to answer, unless
-/// `x-should-retry` forbids it. The time is taken from `retry-after-ms` or `retry-after`; if it is more than a minute,
-/// the request is not repeated. Without these headers it is half a second, doubled with each attempt up to 8 seconds.
+/// A request may be repeated after status 429, 503 and 529, with which the server has not begun to answer, unless
+/// `x-should-retry` forbids it. The time is that of `retry-after-ms` or `retry-after`; if it is more than a minute, the
+/// request is not repeated. Without these headers it is half a second, doubled with each attempt up to 8 seconds.
 /// `attempt` is the number of requests that were sent before. The status precedes all output, so no output is repeated.
 ///
 /// ```
@@ -49,11 +49,11 @@ pub fn retry_after(status: StatusCode, headers: &HeaderMap, attempt: u32) -> Opt
     (wait <= LONGEST_WAIT).then_some(wait)
 }
 
-/// The cause of a failure, for observers.
+/// The cause of a refused request, for observers.
 #[derive(Debug)]
 struct Refused {
     status: StatusCode,
-    /// The codes of the error, without its text.
+    /// The codes of the error, without its message.
     error: Option<String>,
     fault: ModelFault,
 }
@@ -74,11 +74,12 @@ impl std::error::Error for Refused {
     }
 }
 
-/// Converts the response of a model's server that has another status than 200 to the failure of the turn: with a
-/// sentence for the user and a status for the client. The client must not take the server's key for its own, so a status
-/// about the key becomes 502. A server that is busy may be asked again, because it has not begun to answer.
+/// Converts the response of a model's server with a status other than 200 into the failure of the turn: with a sentence
+/// for the user and a status for the client. A status about the server's API key becomes 502, because the client would
+/// think that its own key is meant. If the server is busy, the failure is retryable, because the server has not begun
+/// to answer.
 ///
-/// The cause has the status and the codes of the error, and never its text, which may have keys in it.
+/// The cause contains the status and the codes of the error, but not its message, which may contain keys.
 #[must_use]
 #[track_caller]
 pub fn refused<U: Upstream>(status: StatusCode, body: &[u8]) -> AgentError {

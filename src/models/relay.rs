@@ -1,4 +1,4 @@
-//! Relaying of the stream of another server.
+//! Relaying the stream of another server into a reply.
 
 use std::any::Any;
 use std::collections::HashSet;
@@ -19,30 +19,31 @@ use crate::protocol::{
     SendError, TooLarge, ToolCall, Usage,
 };
 
-/// A dialect of models' servers: how a model is asked, and how its stream is relayed.
+/// A dialect of models' servers: how a model is called, and how its stream is relayed.
 pub trait Upstream: Dialect<Event: Sync> {
-    /// Assembles events to an answer.
+    /// The accumulator that assembles events into an answer.
     type Accumulator: Default + Send + Sync;
     /// A complete answer.
     type Answer;
     /// An error that a server sent. `Debug` prints neither texts nor secrets.
     type Failure: fmt::Debug + Send + Sync + 'static;
 
-    /// The name of the provider of this dialect in telemetry, as OpenTelemetry's conventions have it.
+    /// The name of the provider of this dialect in OpenTelemetry's conventions.
     const PROVIDER: &'static str;
 
     /// Creates a request to a model from a conversation of any front end.
     fn prompt(conversation: &impl Conversation) -> Self::Request;
 
-    /// Copies a request of a front end of this dialect for a model's server: all of it, but for what concerns the server
-    /// that the front end talks to, such as stored conversations.
+    /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
+    /// server of the front end, such as stored conversations.
     fn again(request: &Self::Request) -> Self::Request;
 
-    /// Creates the request to a model that answers the request of a front end: a [copy](Self::again) if it is of this
-    /// dialect, with all its settings, else one from the [conversation](Self::prompt). Set the model.
+    /// Creates the request to a model that answers the request of a front end: a [copy](Self::again) with all settings
+    /// if the dialects are the same, otherwise a request from the [conversation](Self::prompt). The caller must set the
+    /// model.
     ///
-    /// The copy has questions in text as the client sent them, with their codes. An agent that asks any with
-    /// [`Reply::confirm`] uses [`prompt`](Self::prompt).
+    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
+    /// [`Reply::confirm`], use [`prompt`](Self::prompt) instead.
     fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
         let any: &dyn Any = &**request;
         match any.downcast_ref::<Self::Request>() {
@@ -51,10 +52,10 @@ pub trait Upstream: Dialect<Event: Sync> {
         }
     }
 
-    /// Serializes a request for a stream with the usage in it.
+    /// Serializes a request for a stream that includes the usage.
     fn body(request: &mut Self::Request) -> Bytes;
 
-    /// Returns the error in a JSON document that a server sent in place of an answer.
+    /// Returns the error in a JSON document that a server sent instead of an answer.
     fn error(body: &Json) -> Option<Self::Failure>;
 
     /// Adds an event to the answer.
@@ -64,10 +65,10 @@ pub trait Upstream: Dialect<Event: Sync> {
     /// [`TooLarge`] if the answer would exceed the limit of the accumulator.
     fn push(answer: &mut Self::Accumulator, event: &Self::Event) -> Result<(), TooLarge>;
 
-    /// Returns the error of an event that says that the answer failed.
+    /// Returns the error of an event which reports that the answer failed.
     fn failure(event: &Self::Event) -> Option<Self::Failure>;
 
-    /// Returns `true` if a failure says that the conversation is too long for the model. `false` by default.
+    /// Returns `true` if the failure is that the conversation is too long for the model. `false` by default.
     fn is_too_long(failure: &Self::Failure) -> bool {
         let _ = failure;
         false
@@ -76,10 +77,10 @@ pub trait Upstream: Dialect<Event: Sync> {
     /// Returns `true` if `event` is the last of a stream. Everything after it is ignored.
     fn is_last(event: &Self::Event) -> bool;
 
-    /// Converts an event to output of a reply. `None`: the reply writes its own.
+    /// Converts an event into output of a reply. `None` if the reply writes this event itself.
     fn output(event: &Self::Event) -> Option<Self::Output>;
 
-    /// Converts an event to output of a reply, except calls of tools: [`ending`](Self::ending) returns those.
+    /// Converts an event into output of a reply, except tool calls, which [`ending`](Self::ending) returns.
     fn passed(event: &Self::Event) -> Option<Self::Output>;
 
     /// Returns the end of an answer with calls.
@@ -91,16 +92,16 @@ pub trait Upstream: Dialect<Event: Sync> {
         reply: &Reply<P>,
     ) -> impl Future<Output = Result<(), SendError>> + Send;
 
-    /// Returns the tokens of the answer so far, if `event`, which was added to `answer`, changes them.
+    /// Returns the tokens of the answer so far, if `event` changes them. The event has been added to `answer` before.
     fn usage(event: &Self::Event, answer: &Self::Accumulator) -> Option<Usage>;
 
-    /// Returns the answer; `None` if it is not complete.
+    /// Returns the assembled answer; `None` if it is not complete.
     fn answer(events: Self::Accumulator) -> Option<Self::Answer>;
 
-    /// Returns the reason why an answer is not complete; `None` if it is.
+    /// Returns the reason why an answer is not complete; `None` if it is complete.
     fn cut(answer: &Self::Answer) -> Option<Cut>;
 
-    /// Returns the name of the model that answered; empty if the server gives none.
+    /// Returns the name of the model that answered; empty if the server does not send it.
     fn answer_model(answer: &Self::Answer) -> &str;
 
     /// Returns the text of an answer.
@@ -114,18 +115,16 @@ pub trait Upstream: Dialect<Event: Sync> {
     fn calls(answer: &Self::Answer) -> Result<Vec<ToolCall>, JsonError>;
 }
 
-/// A relay of another server's events, for example a model's, into a reply.
+/// A relay of another server's events, for example of a model, into a reply.
 ///
-/// Pass it the bytes as they arrive, and create one relay for each stream. [`text`](Self::text) relays the text in a
-/// reply of any protocol, and [`pass`](Self::pass) also what only the same dialect can say, such as
-/// the signatures of reasoning.
-/// Both end with [`end`](Self::end), which makes the calls. [`forward`](Self::forward) relays all events in a reply of
-/// the same protocol, calls included: the reply's own ids, numbers, time and model replace the upstream ones, unknown
-/// members are retained, and the upstream end is dropped, because the reply has its own. It ends with
-/// [`finish`](Self::finish).
+/// Pass the bytes to it as they arrive, and create one relay for each stream. [`text`](Self::text) relays the text into
+/// a reply of any protocol. [`pass`](Self::pass) also relays data that only the same dialect has, such as the
+/// signatures of reasoning. After both call [`end`](Self::end), which makes the calls. [`forward`](Self::forward)
+/// relays all events into a reply of the same protocol, including calls: the reply's own ids, numbers, time and model
+/// replace the upstream ones, unknown members are retained, and the upstream end is dropped, because the reply has its
+/// own end. After it call [`finish`](Self::finish).
 ///
-/// A server that sends something else than a stream, such as a page or an error with the status 200, is recognized by its
-/// first byte.
+/// If a server sends no stream, but a page or an error with status 200, the relay detects this by the first byte.
 ///
 /// ```
 /// # use copilot_wire::models::{Relay, RelayError, Upstream};
@@ -156,39 +155,39 @@ pub struct Relay<U: Upstream> {
     reported: Usage,
     is_over: bool,
     form: Form,
-    /// Set if events of the same dialect were passed on as they are.
+    /// `true` if events of the same dialect were relayed unchanged.
     is_native: bool,
 }
 
-/// The data that a server sends.
+/// The kind of data that a server sends.
 #[derive(Debug)]
 enum Form {
-    /// Nothing so far.
+    /// Not known: no byte has arrived.
     Unknown,
     /// A stream.
     Stream,
-    /// Something else, with its bytes.
+    /// No stream, with the bytes so far.
     Document(Vec<u8>),
 }
 
-/// The longest document in place of a stream that is read, in bytes: an error is short.
+/// The maximum size in bytes of a document instead of a stream: an error is short.
 const LONGEST_DOCUMENT: usize = 64 * 1024;
 
 /// The reason why a stream cannot be relayed.
 ///
-/// With `?` it becomes an [`AgentError`](crate::protocol::AgentError) whose message for the user is that of its source,
-/// a [`ModelFault`].
+/// It converts with `?` into an [`AgentError`](crate::protocol::AgentError) with the user message of its source, a
+/// [`ModelFault`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RelayError<F> {
-    /// The stream has a frame that is not a valid event.
+    /// The stream contains a frame that is not a valid event.
     Event(EventError),
     /// The upstream server sent an error.
     Upstream(F),
-    /// The upstream server says that the conversation is too long for the model. With `?` it becomes
+    /// The upstream server reports that the conversation is too long for the model. With `?` it converts into
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
     ContextTooLong(ContextTooLong),
-    /// The upstream server sent something else than a stream.
+    /// The upstream server did not send a stream.
     NoStream,
     /// The stream ended before the answer was complete.
     Truncated,
@@ -196,9 +195,9 @@ pub enum RelayError<F> {
     TooLarge(TooLarge),
     /// The arguments of a call are not a JSON object.
     Arguments(JsonError),
-    /// The answer was cut off and has calls, the last of which may have lost its end.
+    /// The answer was cut off and has calls, of which the last may be incomplete.
     CutCall(Cut),
-    /// The front end does not offer the tool of a call, or the tool does not take its arguments.
+    /// The front end does not offer the tool of a call, or the tool does not accept its arguments.
     ImpossibleCall(SendError),
     /// The reply could not be written.
     Send(SendError),
@@ -208,7 +207,7 @@ impl<F: fmt::Debug> fmt::Display for RelayError<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(error) => write!(f, "upstream: {error}"),
-            // The message may contain anything: `Debug` has the codes only.
+            // Only the codes, by `Debug`: the message may contain anything.
             Self::Upstream(failure) => write!(f, "upstream failed: {failure:?}"),
             Self::ContextTooLong(error) => write!(f, "upstream: {error}"),
             Self::NoStream => f.write_str("upstream: the answer is not a stream"),
@@ -266,14 +265,14 @@ impl<F> From<JsonError> for RelayError<F> {
 impl<F> From<SendError> for RelayError<F> {
     fn from(error: SendError) -> Self {
         match error {
-            // Nothing else that is relayed can be unsupported.
+            // Only calls can be unsupported among the relayed output.
             SendError::Unsupported(_) => Self::ImpossibleCall(error),
             error => Self::Send(error),
         }
     }
 }
 
-/// The next event, and the tokens of the answer with it.
+/// The next event, and the tokens of the answer after it if they changed.
 type Step<'a, U> = Result<
     Option<(&'a <U as Protocol>::Event, Option<Usage>)>,
     RelayError<<U as Upstream>::Failure>,
@@ -286,7 +285,7 @@ impl<U: Upstream> Relay<U> {
         Self::from_parts(EventDecoder::new(), U::Accumulator::default())
     }
 
-    /// Creates a relay from a decoder and an accumulator with other limits.
+    /// Creates a relay with a decoder and an accumulator that have other limits.
     #[must_use]
     pub fn from_parts(decoder: EventDecoder<U>, answer: U::Accumulator) -> Self {
         Self {
@@ -299,10 +298,10 @@ impl<U: Upstream> Relay<U> {
         }
     }
 
-    /// Returns the next event in `input` and advances it; `None` if `input` is empty.
+    /// Returns the next event in `input` and advances `input` past it; `None` if `input` is empty.
     ///
-    /// It is meant for relays that change events. Everything after the upstream end is ignored: some
-    /// servers write it twice.
+    /// Use it in relays that change events. Everything after the upstream end is ignored, because some servers write
+    /// the end twice.
     ///
     /// # Errors
     ///
@@ -313,7 +312,7 @@ impl<U: Upstream> Relay<U> {
 
     fn step(&mut self, input: &mut &[u8]) -> Step<'_, U> {
         if self.is_over {
-            // Consumed, or a caller that loops until its input is empty would never end.
+            // `input` must become empty, or a caller that loops until then would never stop.
             *input = &[];
             return Ok(None);
         }
@@ -323,8 +322,8 @@ impl<U: Upstream> Relay<U> {
         let Some(event) = self.decoder.next(input)? else {
             return Ok(None);
         };
-        // Also what is relayed at once: at the end only the accumulator knows the calls, and
-        // whether the answer is complete.
+        // Events that are relayed at once are pushed too: at the end only the accumulator has the calls and the
+        // information whether the answer is complete.
         U::push(&mut self.answer, event)?;
         if let Some(failure) = U::failure(event) {
             return Err(failed::<U>(failure));
@@ -338,11 +337,11 @@ impl<U: Upstream> Relay<U> {
         Ok(Some((event, usage)))
     }
 
-    /// Returns `true` if the server sends a stream, which a comment or one of the four fields of an event begins.
-    /// Otherwise the input is kept, and the error in it is found when all of it is there.
+    /// Returns `true` if the server sends a stream, which begins with a comment or one of the four fields of an event.
+    /// Otherwise the input is stored, and `finish` reads the error in it.
     fn is_stream(&mut self, input: &mut &[u8]) -> Result<bool, RelayError<U::Failure>> {
         if matches!(self.form, Form::Unknown) {
-            // White space, and a byte order mark.
+            // White space or a byte order mark.
             let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte >= 0x80;
             self.form = match input.iter().find(|byte| !is_blank(byte)) {
                 None => Form::Unknown,
@@ -361,14 +360,14 @@ impl<U: Upstream> Relay<U> {
         Ok(false)
     }
 
-    /// Returns `true` if the end of the answer was read. Later bytes are ignored, so the caller need not wait for them:
+    /// Returns `true` if the end of the answer was read. The caller need not wait for later bytes, which are ignored:
     /// some servers leave the connection open.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// Relays events unchanged, in a reply whose output they can be.
+    /// Relays events unchanged into a reply whose output can be created from them.
     ///
     /// # Errors
     ///
@@ -391,9 +390,9 @@ impl<U: Upstream> Relay<U> {
         Ok(())
     }
 
-    /// Relays the text, the reasoning and the usage, in a reply of any protocol. Of several choices, the
-    /// first counts. Figures that the server repeats within the stream are totals of that stream and count once; those
-    /// of several relays into one reply [add up](Reply::usage).
+    /// Relays the text, the reasoning and the usage into a reply of any protocol. Of several choices, only the first is
+    /// relayed. Usage figures that the server repeats within the stream are totals of that stream and count once; the
+    /// totals of several relays into one reply [add up](Reply::usage).
     ///
     /// # Errors
     ///
@@ -415,9 +414,9 @@ impl<U: Upstream> Relay<U> {
         Ok(())
     }
 
-    /// Relays what [`text`](Self::text) does, and in a reply of the same dialect also what no other dialect has:
-    /// signatures and encrypted contents of reasoning, log probabilities, citations, the work of the server's own tools,
-    /// unknown members.
+    /// Relays the same as [`text`](Self::text) and, in a reply of the same dialect, also data that no other dialect
+    /// has: signatures and encrypted contents of reasoning, log probabilities, citations, the work of the server's own
+    /// tools, and unknown members.
     ///
     /// # Errors
     ///
@@ -437,7 +436,7 @@ impl<U: Upstream> Relay<U> {
             if let Some(output) = U::passed(event) {
                 same.send(output).await?;
             }
-            // Behind the output, which has figures of this stream only.
+            // After the output, whose usage figures are those of this stream only.
             if let Some(usage) = usage {
                 let more = usage.since(self.reported);
                 self.reported += more;
@@ -447,21 +446,22 @@ impl<U: Upstream> Relay<U> {
         Ok(())
     }
 
-    /// Ends the reply as the upstream answer ended: with its calls if there are any, or with the reason why it is not
-    /// complete, as [`Reply::cut`] does.
+    /// Ends the reply like the upstream answer: with its calls if there are any, or with the reason why it is not
+    /// complete, like [`Reply::cut`].
     ///
     /// # Errors
     ///
     /// The errors of [`finish`](Self::finish); [`RelayError::CutCall`] if the answer was cut off and has calls;
-    /// [`RelayError::Arguments`] if the arguments of a call are not a JSON object; [`RelayError::ImpossibleCall`] if the
-    /// front end does not offer the tool of a call, or the tool does not take its arguments. No call is written then.
+    /// [`RelayError::Arguments`] if the arguments of a call are not a JSON object; [`RelayError::ImpossibleCall`] if
+    /// the front end does not offer the tool of a call, or the tool does not accept its arguments. After an error no
+    /// call is written.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError<U::Failure>> {
         let is_native = self.is_native;
         let answer = self.finish()?;
         let mut calls = U::calls(&answer)?;
         match (U::cut(&answer), calls.is_empty()) {
             (Some(cut), false) => return Err(RelayError::CutCall(cut)),
-            // The reason itself was passed on.
+            // The reason was already relayed with its event.
             (Some(Cut::Other), true) if is_native => return Ok(()),
             (Some(cut), true) => return Ok(reply.cut(cut)?),
             (None, true) => return Ok(()),
@@ -469,7 +469,7 @@ impl<U: Upstream> Relay<U> {
         }
         let (mut ids, mut are_unique) = (HashSet::new(), true);
         for call in &mut calls {
-            // Results of calls with equal ids could not be told apart.
+            // The results of calls with equal ids could not be distinguished.
             if call.id.as_ref().is_some_and(|id| !ids.insert(id.clone())) {
                 (call.id, are_unique) = (None, false);
             }
@@ -493,8 +493,8 @@ impl<U: Upstream> Relay<U> {
     ///
     /// # Errors
     ///
-    /// [`RelayError::Truncated`] if the answer is not complete; [`RelayError::NoStream`] if the server has sent none, or
-    /// the error that it has sent instead.
+    /// [`RelayError::Truncated`] if the answer is not complete. If the server did not send a stream,
+    /// [`RelayError::NoStream`] or the error that it sent.
     pub fn finish(self) -> Result<U::Answer, RelayError<U::Failure>> {
         if let Form::Document(document) = self.form {
             let error = Json::parse(document).ok().as_ref().and_then(U::error);
@@ -507,7 +507,7 @@ impl<U: Upstream> Relay<U> {
     }
 }
 
-/// Converts the failure of a server.
+/// Converts the failure of a server into an error of the relay.
 fn failed<U: Upstream>(failure: U::Failure) -> RelayError<U::Failure> {
     match U::is_too_long(&failure) {
         true => ContextTooLong.into(),

@@ -5,11 +5,11 @@ use std::borrow::Cow;
 const OPEN: &str = "<current_datetime>";
 const CLOSE: &str = "</current_datetime>";
 
-/// Splits the text of a user's message into the prefix of Copilot's command line, an element with
-/// the time and a blank line, and the user's own text.
+/// Splits the text of a user message into the prefix that Copilot's command line adds, which is an element with the
+/// time and a blank line, and the user's own text.
 #[must_use]
 pub fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
-    // At the very start only: the same words inside a text are the user's.
+    // Only at the very start: elsewhere the same words are the user's.
     let Some(inside) = text.strip_prefix(OPEN) else {
         return (None, text);
     };
@@ -32,8 +32,8 @@ pub fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>
     }
 }
 
-/// Returns `true` if a text is one that a client wrote in the user's place: one or more of `forms`, each a beginning
-/// and an end, with white space between them. A form without an end is everything that follows.
+/// Returns `true` if a client wrote the whole text in the user's place: it consists of one or more of `forms`, each a
+/// beginning and an end, with white space between them. A form with an empty end continues to the end of the text.
 #[must_use]
 pub fn is_wrapping(text: &str, forms: &[(&str, &str)]) -> bool {
     let mut rest = text.trim();
@@ -42,7 +42,7 @@ pub fn is_wrapping(text: &str, forms: &[(&str, &str)]) -> bool {
             .iter()
             .find_map(|(open, close)| Some((rest.strip_prefix(open)?, *close)))
         else {
-            // Words of the user before, between or behind them make all of it the user's.
+            // If the user wrote words before, between or after them, the whole text is the user's.
             return false;
         };
         match inside.split_once(close) {

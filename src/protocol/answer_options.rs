@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use crate::json::Json;
 
-/// What a request says about how the answer is to be made, in the words that the dialects of models share.
+/// The settings of an answer that a request to a model may contain, named as the model dialects name them.
 ///
-/// For most front ends it is empty: only clients of models send settings. An agent that asks a model passes them on;
-/// others ignore them.
+/// Requests of most front ends contain none: only clients of models send settings. An agent that calls a model passes
+/// them on; other agents ignore them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnswerOptions<'a> {
     /// The choice among the offered tools.
     pub tool_choice: ToolChoice<'a>,
-    /// `false` if the answer may have one call at most.
+    /// `false` if the model may make at most one call in an answer.
     pub parallel_calls: Option<bool>,
     /// The maximum number of tokens in the answer.
     pub max_tokens: Option<u64>,
@@ -25,15 +25,15 @@ pub struct AnswerOptions<'a> {
     pub top_k: Option<Json>,
     /// The seed of the sampling.
     pub seed: Option<Json>,
-    /// The penalty for tokens that occurred: a number.
+    /// The penalty for tokens that have occurred in the text so far: a number.
     pub presence_penalty: Option<Json>,
-    /// The penalty for tokens that occurred often: a number.
+    /// The penalty for tokens in proportion to how often they have occurred: a number.
     pub frequency_penalty: Option<Json>,
     /// The texts at which the answer ends.
     pub stop: Vec<Cow<'a, str>>,
     /// The effort of reasoning, such as `low`.
     pub effort: Option<Cow<'a, str>>,
-    /// An opaque name of the user, for the provider's checks of misuse.
+    /// An opaque name of the user, by which the provider detects misuse.
     pub user: Option<Cow<'a, str>>,
     /// Names and values that the provider stores with the request: an object.
     pub metadata: Option<Json>,

@@ -12,7 +12,7 @@ use crate::json::Kind;
 /// The part of a [`BlockSession`] that is the same in all protocols.
 struct State<D> {
     open: Option<Block>,
-    /// The bytes around a piece of the open block, from the second piece on.
+    /// The bytes before and after the text of each piece of the open block. Set at the second piece of the block.
     frame: Option<TextFrame>,
     has_text: bool,
     has_begun: bool,
@@ -23,7 +23,8 @@ struct State<D> {
     /// `false` if the answer is a document.
     is_stream: bool,
     document: Option<D>,
-    /// The beginning, if what followed it was refused: the caller has taken the bytes of both back.
+    /// The bytes of the stream's beginning, if the write after them failed: the caller has truncated its buffer, so the
+    /// next write must write them again.
     beginning: Vec<u8>,
 }
 
@@ -36,16 +37,16 @@ impl<D> State<D> {
     }
 }
 
-/// The place that a reply is written to: the stream or the document.
+/// Writes to the destination of a reply: the stream or the document.
 pub struct Writer<'a, B: Blocks> {
     state: &'a mut State<B::Document>,
     out: &'a mut Vec<u8>,
-    /// The first error of the document.
+    /// The first error that the document has returned.
     result: Result<(), SendError>,
 }
 
 impl<B: Blocks> Writer<'_, B> {
-    /// Keeps a source, which is written where the protocol has sources.
+    /// Buffers a source until the protocol writes its sources.
     pub(super) fn buffer(&mut self, citation: &Citation) {
         self.state.citations.push(citation.clone());
     }
@@ -60,7 +61,7 @@ impl<B: Blocks> Writer<'_, B> {
         }
     }
 
-    /// Writes a piece of a block, which is opened if need be. Empty text writes nothing.
+    /// Writes a piece of a block. Opens the block if it is not open. Empty text writes nothing.
     pub fn piece(&mut self, blocks: &mut B, block: Block, text: &str) {
         if text.is_empty() {
             return;
@@ -93,7 +94,7 @@ impl<B: Blocks> Writer<'_, B> {
         self.piece(blocks, Block::Text, text);
     }
 
-    /// Writes Markdown that the agent has not written.
+    /// Writes Markdown that this crate generates, such as a list of sources.
     pub fn markdown(&mut self, blocks: &mut B, markdown: &str) {
         let markdown = match B::TRIMS && !self.is_open(Block::Text) {
             true => markdown.trim_start_matches('\n'),
@@ -124,22 +125,22 @@ impl<B: Blocks> Writer<'_, B> {
         self.state.open == Some(block)
     }
 
-    /// Checks that the front end offers a tool, for a call in the protocol's own form.
+    /// Checks that the front end offers a tool, for calls that an agent writes as the protocol's own events.
     ///
     /// # Errors
     ///
-    /// [`SendError::Unsupported`] if it does not.
+    /// [`SendError::Unsupported`] if the front end does not offer the tool.
     pub fn check_tool(&self, name: &str) -> Result<(), SendError> {
         self.state.check_tool::<B>(name)
     }
 
-    /// Returns `true` once there is text.
+    /// Returns `true` once the reply contains text.
     #[must_use]
     pub fn has_text(&self) -> bool {
         self.state.has_text
     }
 
-    /// Writes the buffered sources, once.
+    /// Writes the buffered sources and empties the buffer.
     pub fn sources(&mut self, blocks: &mut B) {
         let citations = mem::take(&mut self.state.citations);
         if !citations.is_empty() {
@@ -147,8 +148,8 @@ impl<B: Blocks> Writer<'_, B> {
         }
     }
 
-    /// Ends the reply as a failure. Returns the bytes of the response to a request without a stream, to which the
-    /// error is written in place of the document.
+    /// Ends the reply as a failure. Returns the buffer of the response body if the answer is a document: the error is
+    /// appended to it in place of the document. `None` for a stream.
     pub fn fail(&mut self) -> Option<&mut Vec<u8>> {
         self.state.is_done = true;
         self.state.has_failed = true;
@@ -169,7 +170,7 @@ impl<B: Blocks> fmt::Debug for Writer<'_, B> {
     }
 }
 
-/// The space that is reserved for the beginning of a stream.
+/// The bytes that are reserved before the beginning of a stream is written.
 const BEGINNING: usize = 512;
 
 /// A [`Session`] that is made of [`Blocks`].
@@ -200,7 +201,7 @@ impl<B: Blocks> BlockSession<B> {
         }
     }
 
-    /// Sets the names of the tools that the front end offers. None by default, and never one without a name.
+    /// Sets the names of the tools that the front end offers. By default there are none. Empty names are ignored.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = String>) -> Self {
         let tools = tools.into_iter().filter(|name| !name.is_empty());
@@ -222,7 +223,7 @@ impl<B: Blocks> BlockSession<B> {
         write: impl FnOnce(&mut B, &mut Writer<'_, B>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         if !self.state.has_begun && self.state.is_stream {
-            // Not byte by byte: the buffer of a new reply has no space.
+            // One allocation: the buffer of a new reply has no capacity.
             out.reserve(BEGINNING);
         }
         let start = out.len();
@@ -264,8 +265,7 @@ impl<B: Blocks> BlockSession<B> {
                 to.sources(blocks);
                 end(blocks, to)
             });
-            // Calls that are not valid, or a document beyond its limit: the turn has failed, whatever the agent
-            // returned.
+            // Invalid calls, or a document that exceeds its limit: the turn has failed, whatever the agent returned.
             if ended.is_err() {
                 return self.fail(&Failure::new(AgentError::DEFAULT), out);
             }
@@ -279,7 +279,7 @@ impl<B: Blocks> BlockSession<B> {
 
     fn trail(&mut self, out: &mut Vec<u8>) {
         if self.state.is_stream {
-            // The bytes of a stream cannot be refused.
+            // Writing to a stream does not fail.
             let _ = self.write(out, |blocks, to| {
                 blocks.trail(to);
                 Ok(())
@@ -293,7 +293,7 @@ impl<B: Blocks> Session for BlockSession<B> {
     type Ending = B::Ending;
 
     fn open(&mut self, out: &mut Vec<u8>) {
-        // The beginning is small: it fits into a document.
+        // Does not fail: the beginning is small, and a document has room for it.
         let _ = self.write(out, |_, _| Ok(()));
     }
 
@@ -311,7 +311,7 @@ impl<B: Blocks> Session for BlockSession<B> {
 
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         if let Part::Calls(calls) = part {
-            // All are checked before the first is written: all are made, or none.
+            // All calls are checked before the first is written: either all are made, or none.
             self.check(calls)?;
         }
         self.write(out, |blocks, to| {
@@ -342,7 +342,7 @@ impl<B: Blocks> Session for BlockSession<B> {
 
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
         match self.state.is_done {
-            // Nothing but what is no event may follow the end.
+            // After the last event only the keep-alive of the framing may follow, because it is no event.
             true => out.extend_from_slice(framing.keep_alive()),
             false => self.blocks.keep_alive(framing, self.state.has_begun, out),
         }
@@ -366,7 +366,7 @@ impl<B: Blocks> Session for BlockSession<B> {
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         if !self.state.is_done {
-            // The bytes of a stream cannot be refused, and a document is not written.
+            // Writing to a stream does not fail, and the document of a failed turn is not sent.
             let _ = self.write(out, |blocks, to| {
                 blocks.fail(failure, to);
                 Ok(())

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::json::Escape;
 
-/// A part of a reply that begins and ends. At most one is open.
+/// A part of a reply that has a beginning and an end. At most one block is open at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Block {
@@ -17,11 +17,11 @@ pub enum Block {
     Text,
     /// Reasoning.
     Reasoning,
-    /// A block of a kind that only the protocol knows.
+    /// A block of a kind that is specific to the protocol.
     Other,
 }
 
-/// An answer without a stream: one document, to which the events of the stream add up.
+/// An answer without a stream: one document that accumulates the events of the reply.
 pub trait AnswerDocument<E>: Send + 'static {
     /// Adds an event.
     ///
@@ -30,7 +30,7 @@ pub trait AnswerDocument<E>: Send + 'static {
     /// [`SendError::TooLarge`] when the document would exceed its limit.
     fn push(&mut self, event: &E) -> Result<(), SendError>;
 
-    /// Adds text to the block of text that is open, of which an event with text was pushed before.
+    /// Adds text to the open text block. An event with text of this block has been pushed before.
     ///
     /// # Errors
     ///
@@ -56,27 +56,27 @@ impl<E: 'static> AnswerDocument<E> for Infallible {
     }
 }
 
-/// One reply of a protocol: how its blocks begin, grow and end. With [`BlockSession`](super::BlockSession) it is a
-/// [`Session`](super::Session).
+/// One reply of a protocol: how its blocks begin, grow and end. [`BlockSession`](super::BlockSession) makes a
+/// [`Session`](super::Session) of it.
 ///
-/// The session opens a block with its first piece and closes it before anything else; it buffers the sources and writes
-/// them before a question, before calls and at the end; it checks calls; it ends a reply once; and it collects a
-/// [`AnswerDocument`] where there is no stream. A part that the protocol says nothing about is written as Markdown, or
-/// not at all.
+/// The session opens a block before its first piece and closes it before any other event. It buffers the sources and
+/// writes them before a question, before calls and at the end. It checks calls, ends a reply once, and collects an
+/// [`AnswerDocument`] if the answer is not a stream. A part whose method is not overridden is written as Markdown or
+/// left out.
 pub trait Blocks: Sized + Send + 'static {
-    /// As in [`Protocol`](super::Protocol).
+    /// See [`Protocol::Output`](super::Protocol::Output).
     type Output: Send + 'static;
-    /// As in [`Protocol`](super::Protocol).
+    /// See [`Protocol::Ending`](super::Protocol::Ending).
     type Ending: Send + 'static;
     /// An event of the stream.
     type Event;
-    /// The answer without a stream; [`Infallible`] if there is none.
+    /// The answer without a stream; [`Infallible`] if the protocol has only streams.
     type Document: AnswerDocument<Self::Event>;
 
     /// The escape policy of text.
     const ESCAPE: Escape = Escape::JsonAndSeparators;
 
-    /// `true` if Markdown that the agent has not written, such as a list of sources, loses its blank lines at the
+    /// `true` if Markdown that this crate generates, such as a list of sources, loses its leading blank lines at the
     /// beginning of a block.
     const TRIMS: bool = false;
 
@@ -96,7 +96,7 @@ pub trait Blocks: Sized + Send + 'static {
         let _ = (block, to);
     }
 
-    /// Returns a piece of the block that is open. As long as the block is open, two pieces differ in their text only.
+    /// Returns a piece of the open block. While a block is open, its pieces differ only in their text.
     fn piece(&self, block: Block, text: String) -> Self::Event;
 
     /// Writes the end of a block.
@@ -104,20 +104,21 @@ pub trait Blocks: Sized + Send + 'static {
         let _ = (block, to);
     }
 
-    /// Writes an event of an agent of this protocol.
+    /// Writes an event that is specific to this protocol.
     ///
     /// # Errors
     ///
-    /// [`SendError`] when the event cannot be sent; nothing of the event has an effect then.
+    /// [`SendError`] when the event cannot be sent; the event has no effect then.
     fn output(&mut self, output: &Self::Output, to: &mut Writer<'_, Self>)
     -> Result<(), SendError>;
 
-    /// Records or writes an event of an agent of this protocol that ends the turn. [`end`](Self::end) is called after
-    /// it, unless the event is a [failure](Writer::fail), so what belongs into the last frame is kept for `end`.
+    /// Records or writes an event that is specific to this protocol and ends the turn. The session then calls
+    /// [`end`](Self::end), unless the event is a [failure](Writer::fail); so record here what the last frame must
+    /// contain.
     ///
     /// # Errors
     ///
-    /// [`SendError`] when the event cannot be sent; nothing of the event has an effect then.
+    /// [`SendError`] when the event cannot be sent; the event has no effect then.
     fn ending(&mut self, ending: &Self::Ending, to: &mut Writer<'_, Self>)
     -> Result<(), SendError>;
 
@@ -126,12 +127,12 @@ pub trait Blocks: Sized + Send + 'static {
         to.piece(self, Block::Reasoning, text);
     }
 
-    /// Writes a step of the work. Nothing by default.
+    /// Writes a step of the work. By default nothing.
     fn status(&mut self, status: &Status, to: &mut Writer<'_, Self>) {
         let _ = (status, to);
     }
 
-    /// Writes a tool that the agent ran. A step of the work by default.
+    /// Writes a tool that the agent ran. By default a step of the work.
     ///
     /// # Errors
     ///
@@ -141,7 +142,7 @@ pub trait Blocks: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Records the tokens so far. Nothing by default.
+    /// Records the tokens so far. By default nothing.
     fn usage(&mut self, usage: &Usage, to: &mut Writer<'_, Self>) {
         let _ = (usage, to);
     }
@@ -151,12 +152,12 @@ pub trait Blocks: Sized + Send + 'static {
         to.buffer(citation);
     }
 
-    /// Writes the buffered sources. A list in Markdown by default.
+    /// Writes the buffered sources. By default a list in Markdown.
     fn sources(&mut self, citations: &[Citation], to: &mut Writer<'_, Self>) {
         to.markdown(self, &markdown::sources(citations));
     }
 
-    /// Writes a table. Markdown by default.
+    /// Writes a table. By default Markdown.
     ///
     /// # Errors
     ///
@@ -166,7 +167,7 @@ pub trait Blocks: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Writes a chart. Markdown by default.
+    /// Writes a chart. By default a table in Markdown.
     ///
     /// # Errors
     ///
@@ -176,12 +177,12 @@ pub trait Blocks: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Writes an error after which the turn goes on. Markdown by default.
+    /// Writes an error that does not end the turn. By default Markdown.
     fn error(&mut self, notice: &Notice, to: &mut Writer<'_, Self>) {
         to.markdown(self, &notice.to_markdown());
     }
 
-    /// Writes a question, behind the sources. By default it is the last text of the answer.
+    /// Writes a question, after the sources. By default the question is the last text of the answer.
     ///
     /// # Errors
     ///
@@ -197,29 +198,30 @@ pub trait Blocks: Sized + Send + 'static {
         Ok(())
     }
 
-    /// Records or writes calls of tools that the front end offers, with objects as arguments. [`end`](Self::end) is
-    /// called after it. One that writes the calls itself writes the [sources](Writer::sources) before.
+    /// Records or writes calls of tools that the front end offers; their arguments are objects. The session then calls
+    /// [`end`](Self::end). An implementation that writes the calls here must write the [sources](Writer::sources)
+    /// first.
     ///
     /// # Errors
     ///
-    /// [`SendError`] when a call cannot be made: then none is made.
+    /// [`SendError`] when a call cannot be made; no call is made then.
     fn calls(&mut self, calls: &[ToolCall], to: &mut Writer<'_, Self>) -> Result<(), SendError>;
 
-    /// Records or writes the reason why the answer ends before it is complete. [`end`](Self::end) is called after it. A
-    /// notice in Markdown by default.
+    /// Records or writes the reason why the answer ends before it is complete. By default a notice in Markdown. The
+    /// session then calls [`end`](Self::end).
     fn cut(&mut self, cut: Cut, to: &mut Writer<'_, Self>) {
         self.error(&cut.to_notice(), to);
     }
 
-    /// Writes the end of an answer, also of one that ended with calls or an [`ending`](Self::ending). The sources have
-    /// been written before.
+    /// Writes the end of an answer, including answers that ended with calls or an [`ending`](Self::ending). The session
+    /// has already written the sources.
     ///
     /// # Errors
     ///
     /// [`SendError`]; the turn has failed then.
     fn end(&mut self, to: &mut Writer<'_, Self>) -> Result<(), SendError>;
 
-    /// Writes the end of an answer that was cancelled. As [`end`](Self::end) by default.
+    /// Writes the end of an answer that was cancelled. By default the same as [`end`](Self::end).
     ///
     /// # Errors
     ///
@@ -228,8 +230,9 @@ pub trait Blocks: Sized + Send + 'static {
         self.end(to)
     }
 
-    /// Writes the end of a turn that failed, with [`Writer::fail`]. A turn without a stream is answered by
-    /// [`Protocol::refuse`](super::Protocol::refuse), and this is called only if its document cannot be written.
+    /// Writes the end of a turn that failed, with [`Writer::fail`]. Without a stream,
+    /// [`Protocol::refuse`](super::Protocol::refuse) answers a failed turn, and this method is called only if the
+    /// document of an answered turn cannot be written.
     fn fail(&mut self, failure: &Failure<'_>, to: &mut Writer<'_, Self>);
 
     /// Writes the last bytes of every stream, including streams that failed. Writes nothing by default.
@@ -237,15 +240,15 @@ pub trait Blocks: Sized + Send + 'static {
         let _ = to;
     }
 
-    /// Writes a keep-alive after a period of silence. By default the keep-alive of the
-    /// [framing](Framing::keep_alive) of the protocol: a comment, or nothing. Where clients fail at comments, write an
-    /// event that changes nothing.
+    /// Writes a keep-alive after a period of silence. By default the keep-alive of the protocol's
+    /// [framing](Framing::keep_alive): a comment, or nothing. If clients fail at comments, write an event without
+    /// effect.
     fn keep_alive(&self, framing: Framing, has_begun: bool, out: &mut Vec<u8>) {
         let _ = has_begun;
         out.extend_from_slice(framing.keep_alive());
     }
 
-    /// Returns the id of the reply, as [`Session::reply_id`](super::Session::reply_id). `None` by default.
+    /// Returns the id of the reply; see [`Session::reply_id`](super::Session::reply_id). `None` by default.
     fn reply_id(&self) -> Option<&str> {
         None
     }

@@ -1,11 +1,11 @@
-//! The parts of a reply that a front end shows in its own form.
+//! The parts of a reply that a front end displays in a component of its own.
 
 use std::fmt;
 
-/// The parts of a reply that a front end shows, or asks, in a way of its own rather than as text or
-/// not at all.
+/// A set of the parts of a reply for which a front end has a display or a dialog of its own. Other parts are shown as
+/// text, or not at all.
 ///
-/// An agent for every front end looks here where it would say the same thing in another way:
+/// An agent for every front end checks this set where it would present the same content differently:
 ///
 /// ```
 /// use copilot_wire::protocol::{AgentError, Capabilities, Protocol};
@@ -28,21 +28,21 @@ use std::fmt;
 pub struct Capabilities(u16);
 
 impl Capabilities {
-    /// Text and nothing else.
+    /// The empty set: text only.
     pub const TEXT: Self = Self(0);
     /// Steps of the work are shown apart from the answer.
     pub const STEPS: Self = Self(1);
     /// Sources are shown apart from the answer.
     pub const CITATIONS: Self = Self(1 << 1);
-    /// Rows are shown as a table of the front end's own.
+    /// Rows are shown in the front end's own table.
     pub const TABLES: Self = Self(1 << 2);
-    /// Rows are drawn.
+    /// Rows are drawn as charts.
     pub const CHARTS: Self = Self(1 << 3);
     /// An error that does not end the turn is shown apart from the answer.
     pub const ERRORS: Self = Self(1 << 4);
-    /// A question is a dialog. Elsewhere it is the end of the answer's text.
+    /// A question is a dialog. Without this capability it is text at the end of the answer.
     pub const QUESTIONS: Self = Self(1 << 5);
-    /// The front end runs tools that it offered.
+    /// The front end runs tools that it offers in the request.
     pub const CALLS: Self = Self(1 << 6);
     /// A model's reasoning is shown apart from the answer.
     pub const REASONING: Self = Self(1 << 7);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::redacted::Size;
 use crate::json::{Json, JsonError, Kind, List, Reader, ValueWriter, Wire, wire};
 
-/// The content of a message: a text, parts, or none.
+/// The content of a message: one text, a list of parts, or nothing.
 ///
 /// A value of another type is retained and written unchanged. `Debug` prints only the length of a text.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -28,13 +28,13 @@ pub enum Content<P> {
 
 /// A part of a [`Content`].
 pub trait ContentPart: Wire {
-    /// Returns the text of the part, if it has one that belongs to the text of the content.
+    /// Returns the text of the part if it belongs to the text of the message. `None` for images, files and the like.
     fn said(&self) -> Option<Cow<'_, str>>;
 }
 
 impl<P: ContentPart> Content<P> {
-    /// Returns the text. The texts of parts are joined with line breaks; other parts are skipped. A number or
-    /// another value that is no part becomes its JSON, because some clients send it where they mean a text.
+    /// Returns the text of the content. The texts of parts are joined with line breaks, and other parts are skipped. A
+    /// value of another type becomes its JSON, because some clients send such a value where they mean a text.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
@@ -50,7 +50,7 @@ impl<P: ContentPart> Content<P> {
         }
     }
 
-    /// Parses the JSON text of one value. What is unknown is retained.
+    /// Parses the JSON text of one value. Unknown members and values are retained.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl<P: ContentPart> Content<P> {
 }
 
 impl<P> Content<P> {
-    /// Returns the parts; none if the content is one text.
+    /// Returns the parts. Empty if the content is one text.
     #[must_use]
     pub fn parts(&self) -> &[P] {
         match self {
@@ -115,7 +115,7 @@ impl<P: Wire> Wire for Content<P> {
             Self::Text(text) => to.str(text),
             Self::Parts(parts) => parts.write_to(to),
             Self::Other(json) => to.raw(json),
-            // A value that is not written becomes `null`.
+            // A `ValueWriter` that is dropped unused writes `null`.
             Self::Null => {}
         }
     }

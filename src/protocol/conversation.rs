@@ -1,4 +1,4 @@
-//! The conversation in a request, whatever front end it came from.
+//! The conversation in a request, in the same form for every front end.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -7,23 +7,23 @@ use super::consent;
 use super::{Answer, AnswerOptions};
 use crate::json::{Json, JsonError};
 
-/// A request, read as a conversation: the part that all protocols share.
+/// A request as a conversation: the part that all protocols share.
 ///
-/// Only [`raw_history`](Self::raw_history) is required. The defaults of the other methods are derived from it,
-/// or return nothing.
+/// Only [`raw_history`](Self::raw_history) is required. The other methods by default derive their result from the
+/// history or return nothing.
 pub trait Conversation {
     /// Returns the whole conversation as the client sent it, oldest first: messages, attachments, the agent's
     /// calls and their results.
     ///
-    /// What a client itself writes in the user's place, such as its environment or the summary of a compaction, is
-    /// a message with [`Role::Other`]: each protocol says in its implementation what it recognizes. So the messages with
-    /// [`Role::User`] have the user's own words only.
+    /// A message that the client writes in the user's place, such as a description of its environment or the summary of
+    /// a compaction, has [`Role::Other`]; the implementation of each protocol documents which messages it recognizes.
+    /// So messages with [`Role::User`] contain only the user's own words.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
 
     /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and their results.
     ///
-    /// Questions in text are without their code and proof, and answers to them are a plain `yes` or `no`: no
-    /// model learns a code from it.
+    /// Questions in text are without their code and proof, and answers to them are a plain `yes` or `no`, so that no
+    /// model sees a code.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let mut code = None;
         self.raw_history()
@@ -56,16 +56,16 @@ pub trait Conversation {
         std::iter::empty()
     }
 
-    /// Returns the results of the calls since the last user message, in order. Each
-    /// has the name and the arguments of the last call before it with the same id. A result without an id belongs to
-    /// the first call of its tool that has no result yet.
+    /// Returns the results of the calls since the last user message, in order. Each result has the name and the
+    /// arguments of its call, which is the last call before it with the same id. A result without an id belongs to the
+    /// first call of its tool that has no result yet.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
         let mut calls = Calls::default();
         let mut results = Vec::new();
         for item in self.history() {
             match item {
-                // Results before it were answered already. The calls are retained: a late result
-                // may belong to one.
+                // Results before a user message were answered already. Their calls are retained, because a late result
+                // may belong to one of them.
                 HistoryItem::Message(message) if message.role == Role::User => results.clear(),
                 HistoryItem::Call(call) => calls.push(call),
                 HistoryItem::Result(mut result) => {
@@ -78,11 +78,11 @@ pub trait Conversation {
         results.into_iter()
     }
 
-    /// Returns the purpose of the request: an answer for the user, or a chore of the client, such as a title.
+    /// Returns the purpose of the request: an answer for the user, or a background task of the client, such as a title.
     /// [`Purpose::Answer`] by default.
     ///
-    /// It is recognized by what each client sends with its chores, so it is a hint: any client can write the
-    /// same, and an unknown chore is an answer. Decide by it what is worth doing, and never what is allowed.
+    /// The purpose is only a hint, recognized by the texts that each client sends with its tasks: any client can send
+    /// the same texts, and an unknown task counts as an answer. Use it to save work, never to decide what is allowed.
     ///
     /// ```
     /// use copilot_wire::protocol::{AgentError, Conversation, Protocol, Purpose};
@@ -100,41 +100,41 @@ pub trait Conversation {
         Purpose::Answer
     }
 
-    /// Returns the form that the answer shall have, if it is not free text. `None` by default.
+    /// Returns the form that the answer must have, if it is not free text. `None` by default.
     ///
-    /// Nothing checks the answer: a model with structured output keeps the form, and an agent may write the JSON
-    /// itself.
+    /// The answer is not checked. A model with structured output keeps the form; an agent without a model writes the
+    /// JSON itself.
     fn answer_format(&self) -> Option<AnswerFormat<'_>> {
         None
     }
 
-    /// Returns the settings of the answer, for an agent that asks a model. Empty by default, for front ends whose
-    /// users set nothing.
+    /// Returns the settings of the answer, for an agent that calls a model. Empty by default: users of most front ends
+    /// cannot set any.
     fn answer_options(&self) -> AnswerOptions<'_> {
         AnswerOptions::default()
     }
 
-    /// Returns the user's answer in a dialog of the front end to the question that ended the previous turn.
+    /// Returns the answer that the user gave in a dialog of the front end to the question that ended the previous turn.
     /// `None` by default, for front ends without dialogs.
     ///
-    /// Agents use [`Request::answer`](crate::Request::answer), which knows answers in text as well.
+    /// Agents call [`Request::answer`](crate::Request::answer), which also finds answers in text.
     fn dialog_answer(&self) -> Option<Answer> {
         None
     }
 
-    /// Returns the user's answer in a dialog to which the client has added the proof of the question: the
-    /// [text](super::Question::to_text) of the question, and `true` for a yes. It is checked like an answer in text.
-    /// `None` by default.
+    /// Returns an answer that the user gave in a dialog and that the client sent with the proof of the question: the
+    /// [text](super::Question::to_text) of the question, and `true` for a yes. The proof is checked as for an answer in
+    /// text. `None` by default.
     fn proven_answer(&self) -> Option<(&str, bool)> {
         None
     }
 }
 
-/// The calls of a conversation, to which its results belong.
+/// The calls of a conversation, in which the call of each result is looked up.
 #[derive(Default)]
 struct Calls<'a> {
     all: Vec<MadeCall<'a>>,
-    /// The last call with each id: providers may number calls anew in each turn.
+    /// The last call with each id: providers may reuse ids in each turn.
     by_id: HashMap<Cow<'a, str>, usize>,
     /// The calls of each tool, for results without an id.
     by_name: HashMap<Cow<'a, str>, VecDeque<usize>>,
@@ -142,7 +142,7 @@ struct Calls<'a> {
 
 struct MadeCall<'a> {
     call: Call<'a>,
-    /// The arguments, once they are parsed.
+    /// The arguments: `None` until they are parsed, `Some(None)` if they are not a JSON object.
     arguments: Option<Option<Json>>,
     has_result: bool,
 }
@@ -162,7 +162,7 @@ impl<'a> Calls<'a> {
         });
     }
 
-    /// Completes a result by its call.
+    /// Adds the name and the arguments of its call to a result.
     fn join(&mut self, result: &mut ToolResult<'a>) {
         let index = match &result.call_id {
             Some(id) => self.by_id.get(id).copied(),
@@ -183,7 +183,8 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// Removes codes of questions: from the assistant's message, and then from the answer behind it.
+/// Removes the code of a question from an assistant message, and from the user message that follows it. `code` carries
+/// the code from the one to the other.
 fn without_code<'a>(item: HistoryItem<'a>, code: &mut Option<String>) -> HistoryItem<'a> {
     let HistoryItem::Message(mut message) = item else {
         return item;
@@ -213,10 +214,10 @@ fn without_code<'a>(item: HistoryItem<'a>, code: &mut Option<String>) -> History
 pub enum HistoryItem<'a> {
     /// A message.
     Message(Message<'a>),
-    /// A file of the preceding message or result.
+    /// A file that belongs to the preceding message or result.
     Attachment(Attachment<'a>),
-    /// A call of the agent. Consecutive calls were made in one turn, together with the
-    /// assistant's message that precedes them.
+    /// A call of the agent. The agent made consecutive calls in one turn, together with the assistant message before
+    /// them.
     Call(Call<'a>),
     /// The result of a call.
     Result(ToolResult<'a>),
@@ -226,12 +227,12 @@ pub enum HistoryItem<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// The id that the result refers to. `None` where the protocol has no ids: results then have the order of
-    /// the calls.
+    /// The id that the result refers to. `None` if the protocol has no ids; the results then have the order of the
+    /// calls.
     pub id: Option<Cow<'a, str>>,
     /// The name of the tool.
     pub name: Cow<'a, str>,
-    /// The arguments as JSON text. A model may have written text that is not a JSON object.
+    /// The arguments as JSON text. It may not be a JSON object, because a model has written it.
     pub arguments: Cow<'a, str>,
 }
 
@@ -253,8 +254,8 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Returns the arguments as a JSON object. Empty text is an object without members: that is how a
-    /// model may end a call without arguments.
+    /// Returns the arguments as a JSON object. Empty text becomes an empty object, because some models write no
+    /// arguments as an empty text.
     ///
     /// # Errors
     ///
@@ -264,13 +265,13 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A file that came with a message or a result.
+/// A file that was sent with a message or a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Attachment<'a> {
-    /// The file's name, where the front end gives one.
+    /// The file's name, if the front end sends one.
     pub name: Option<Cow<'a, str>>,
-    /// The media type, such as `image/png`, where the front end gives one.
+    /// The media type, such as `image/png`, if the front end sends one.
     pub media_type: Option<Cow<'a, str>>,
     /// The content, or a reference to it.
     pub content: AttachmentContent<'a>,
@@ -287,7 +288,7 @@ impl<'a> Attachment<'a> {
         }
     }
 
-    /// Creates an attachment from an address. A `data:` URL in base64 becomes its content.
+    /// Creates an attachment from a URL. A `data:` URL in base64 becomes [`AttachmentContent::Base64`].
     #[must_use]
     pub fn from_url(url: Cow<'a, str>) -> Self {
         let inline = |url: &'_ str| {
@@ -331,7 +332,7 @@ pub enum AttachmentContent<'a> {
     Url(Cow<'a, str>),
     /// The content itself, in base64.
     Base64(Cow<'a, str>),
-    /// An id at the front end or at its model provider.
+    /// An id of the file at the front end or at its model provider.
     Id(Cow<'a, str>),
 }
 
@@ -357,8 +358,8 @@ impl Role {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
-            // Roles that no model knows: as a user's message it is at least read, and never as an
-            // instruction of the system.
+            // No model accepts other roles. As a user message the text is read, and it is never an instruction of the
+            // system.
             Self::User | Self::Other => "user",
             Self::Assistant => "assistant",
             Self::Tool => "tool",
@@ -402,7 +403,7 @@ pub enum Purpose {
     Compaction,
 }
 
-/// The form that an answer shall have.
+/// The form that an answer must have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerFormat<'a> {
@@ -412,7 +413,7 @@ pub enum AnswerFormat<'a> {
     Schema(AnswerSchema<'a>),
 }
 
-/// The schema that an answer shall match.
+/// The schema that an answer must match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AnswerSchema<'a> {
@@ -422,7 +423,7 @@ pub struct AnswerSchema<'a> {
     pub description: Cow<'a, str>,
     /// The JSON schema.
     pub schema: Json,
-    /// `true` if the answer must match it exactly.
+    /// `true` if the answer must match the schema exactly.
     pub strict: bool,
 }
 
@@ -451,7 +452,7 @@ impl<'a> AnswerSchema<'a> {
     }
 }
 
-/// A document in context: a file, a selection, a widget's data.
+/// A document in the context of the conversation: a file, a selection, or the data of a widget.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Document<'a> {
@@ -459,7 +460,7 @@ pub struct Document<'a> {
     pub id: Cow<'a, str>,
     /// The display name.
     pub name: Cow<'a, str>,
-    /// The content as text; JSON where the content is data.
+    /// The content as text; structured data as JSON.
     pub content: Cow<'a, str>,
 }
 
@@ -487,7 +488,7 @@ pub struct Tool<'a> {
     pub name: Cow<'a, str>,
     /// A description for the model.
     pub description: Cow<'a, str>,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     pub parameters: Option<Json>,
 }
 
@@ -510,21 +511,21 @@ impl<'a> Tool<'a> {
     }
 }
 
-/// The length in bytes up to which a result repeats the name of its call; providers allow 64. A longer
-/// name that would have to be copied is left out.
+/// The maximum length in bytes of a call's name that is copied into its results. A longer name is left out unless it is
+/// borrowed. Providers allow 64.
 const LONGEST_NAME: usize = 256;
 
 /// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
-    /// The id of the call, where the protocol has one.
+    /// The id of the call, if the protocol has one.
     pub call_id: Option<Cow<'a, str>>,
     /// The tool that was called.
     pub name: Cow<'a, str>,
-    /// The arguments of the call, if they are known.
+    /// The arguments of the call, if the call is known.
     pub arguments: Option<Json>,
-    /// The result as text; JSON where the result is data.
+    /// The result as text; structured data as JSON.
     pub content: Cow<'a, str>,
     /// `true` if the front end reports that the call failed.
     pub failed: bool,
@@ -550,13 +551,13 @@ impl<'a> ToolResult<'a> {
         self
     }
 
-    /// Copies the name and the arguments of the call. The arguments are parsed once for all
-    /// results of one call.
+    /// Adds the name and the arguments of the call, if they are missing. `arguments` caches the parsed arguments for
+    /// all results of one call.
     fn join(&mut self, call: &Call<'a>, arguments: &mut Option<Option<Json>>) {
         if self.name.is_empty() {
             self.name = match &call.name {
-                // Results that share a call would each copy its name: many of them times a long
-                // name could fill the memory. A borrowed name costs nothing.
+                // Many results of one call with a long name could exhaust the memory, as each copies the name. A
+                // borrowed name is not copied.
                 Cow::Owned(name) if name.len() > LONGEST_NAME => Cow::Borrowed(""),
                 name => name.clone(),
             };

@@ -6,16 +6,16 @@ use super::Notice;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Cut {
-    /// The answer has reached a limit of tokens.
+    /// The answer has reached the maximum number of tokens.
     Length,
-    /// A filter withheld the rest, or the model refused to go on.
+    /// A filter withheld the remaining text, or the model refused to continue.
     Filter,
     /// Any other reason, such as a fault of the model's server.
     Other,
 }
 
 impl Cut {
-    /// Returns the reason as a notice, for front ends that have no place for it.
+    /// Returns the reason as a notice, for front ends that cannot show it otherwise.
     #[must_use]
     pub fn to_notice(self) -> Notice {
         let (code, message) = match self {

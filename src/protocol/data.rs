@@ -1,15 +1,15 @@
-//! Parts as JSON data, for protocols whose front ends have components of their own.
+//! Serialization of parts as JSON, for protocols whose front ends show them in their own components.
 
 use super::{ChartKind, Confirmation, Status, Table};
 use crate::json::ObjectWriter;
 
 impl Status {
-    /// Writes the details as a member of a JSON object, if there are any.
+    /// Writes the details as a member of a JSON object. Writes nothing if there are no details.
     pub fn write_details(&self, data: &mut ObjectWriter<'_>) {
         if self.details.is_empty() {
             return;
         }
-        // Texts always write.
+        // Writing strings does not fail.
         let _ = data.array("details", &self.details, |(name, value), to| {
             to.object(|detail| {
                 detail.str("name", name).str("value", value);
@@ -20,8 +20,8 @@ impl Status {
 }
 
 impl Table {
-    /// Writes the name, the description and the rows as members of a JSON object; for a chart the
-    /// kind as well.
+    /// Writes the name, the description and the rows as members of a JSON object, and the kind of a chart if there is
+    /// one.
     pub fn write_to(&self, kind: Option<&ChartKind>, data: &mut ObjectWriter<'_>) {
         data.str("name", &self.name)
             .opt_str("description", self.description.as_deref());
@@ -42,7 +42,7 @@ impl Confirmation {
 }
 
 impl ChartKind {
-    /// Writes the kind and the row members as members of a JSON object.
+    /// Writes the kind, and the names of the row members that it draws, as members of a JSON object.
     fn write_to(&self, data: &mut ObjectWriter<'_>) {
         let (kind, members) = match self {
             Self::Line { x, y } => ("line", Ok((x, y))),
@@ -55,7 +55,7 @@ impl ChartKind {
         match members {
             Ok((x, y)) => {
                 data.str("x", x);
-                // Texts always write.
+                // Writing strings does not fail.
                 let _ = data.array("y", y, |name, to| {
                     to.str(name);
                     Ok(())

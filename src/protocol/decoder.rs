@@ -1,4 +1,4 @@
-//! Typed events out of a stream of bytes: the client's side of every protocol.
+//! Decoding of a byte stream into typed events, for clients of every protocol.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -8,10 +8,10 @@ use super::text_template::{LastEvent, TextMember};
 use super::{EventError, Frames, Protocol};
 use crate::sse;
 
-/// Reads the events of one stream out of its frames.
+/// Decodes the frames of one stream into events.
 ///
-/// A decoder may keep state: what an unfinished call has so far, which blocks are open, what the
-/// last event looked like.
+/// A decoder may keep state between frames, such as the fragments of an unfinished call, the open blocks, or the last
+/// event.
 pub trait Decode: Default + Send {
     /// The event of the protocol.
     type Event;
@@ -19,21 +19,21 @@ pub trait Decode: Default + Send {
     /// The limit that [`EventDecoder::new`] uses: 1 MiB by default.
     const LIMIT: usize = 1024 * 1024;
 
-    /// Sets the number of bytes that may be retained between frames, before the first one. The default
-    /// ignores it, for decoders that retain nothing.
+    /// Sets the maximum number of bytes that the decoder may retain between frames. It is called before the first
+    /// frame. By default the limit is ignored, for decoders that retain nothing.
     #[must_use]
     fn limit(self, limit: usize) -> Self {
         let _ = limit;
         self
     }
 
-    /// Reads one frame: appends the events that it completes, which may be none or several. A
-    /// [line](crate::lines) is a frame without a name, whose data is the line.
+    /// Decodes one frame: appends the events that it completes, which may be none or several. A [line](crate::lines) is
+    /// a frame without a name, whose data is the line.
     ///
     /// # Errors
     ///
-    /// [`EventError`] when the data of a known event is not what the protocol says. The frame is
-    /// lost, and the next one can be read.
+    /// [`EventError`] when the data of a known event does not follow the protocol. The frame is skipped, and the next
+    /// one can be decoded.
     fn frame(
         &mut self,
         frame: &sse::Event<'_>,
@@ -44,25 +44,24 @@ pub trait Decode: Default + Send {
     ///
     /// # Errors
     ///
-    /// [`EventError::Truncated`] when the protocol requires more.
+    /// [`EventError::Truncated`] when the answer is not complete.
     fn end(&mut self, events: &mut Events<Self::Event>) -> Result<(), EventError> {
         let _ = events;
         Ok(())
     }
 
-    /// Returns the text of an event whose frame holds nothing else that varies. The default returns
-    /// `None`.
+    /// Returns the text of an event if nothing else in its frame varies from event to event. `None` by default.
     ///
-    /// A frame that differs from the one before only in this text then gives the same event with
-    /// another text, and [`frame`](Self::frame) is not called for it. So return it only for events
-    /// whose frame does not change the decoder when it is repeated.
+    /// If the next frame differs from this frame only in the text, the next event is this event with the other text,
+    /// and [`frame`](Self::frame) is not called for it. So return the text only for events that leave the state of the
+    /// decoder unchanged when they are repeated.
     fn text(event: &mut Self::Event) -> Option<TextMember<'_>> {
         let _ = event;
         None
     }
 }
 
-/// The events that a decoder has read and that were not taken yet, in order.
+/// A queue of decoded events that the caller has not received yet.
 #[derive(Debug)]
 pub struct Events<E>(VecDeque<E>);
 
@@ -102,7 +101,7 @@ impl<E> Default for Events<E> {
     }
 }
 
-/// A reader of a protocol's events from a response body, however it is cut into chunks.
+/// A decoder of a protocol's events from a response body, which may arrive in chunks of any size.
 ///
 /// ```
 /// use copilot_wire::protocol::{EventDecoder, EventError, Protocol};
@@ -141,30 +140,31 @@ impl<P: Protocol> EventDecoder<P> {
         }
     }
 
-    /// Sets the limit, before the first byte: frames of up to `limit` bytes are taken, and no more
-    /// than that is retained between them, besides the last event.
+    /// Sets the limit in bytes of one frame, and of the bytes that are retained between frames in addition to the last
+    /// event. Call it before the first byte is decoded.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self {
             frames: self.frames.limit(limit),
-            // A new decoder, which is why this must precede the first byte.
+            // A new decoder replaces the old one, so its state would be lost after the first byte.
             decoder: P::Decoder::default().limit(limit),
             ..self
         }
     }
 
-    /// Decodes the next event of `input`, and advances `input` past what it has read. `None`: `input` is used up.
+    /// Decodes the next event of `input`, and advances `input` past the bytes that it has read. `None` if `input` is
+    /// empty and the next chunk is needed.
     ///
     /// The event is borrowed until the next call, because its memory is used for the next event.
     ///
     /// # Errors
     ///
-    /// [`EventError::Stream`] when the stream itself cannot be read on; any other error is about
-    /// one frame, and the next call goes on behind it.
+    /// [`EventError::Stream`] when the stream cannot be decoded any further. Any other error concerns one frame, and
+    /// the next call continues after this frame.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<&P::Event>, EventError> {
         loop {
-            // Before the next frame: a frame can hold several events, and an error must not
-            // overtake them.
+            // The events of the previous frame come first: a frame can hold several, and the error of a later frame
+            // must not overtake them.
             if let Some(event) = self.events.pop() {
                 return Ok(Some(self.last.set(event, None)));
             }
@@ -187,29 +187,29 @@ impl<P: Protocol> EventDecoder<P> {
         }
     }
 
-    /// Ends the stream, and checks that the answer is complete. Events that were waiting for its end, such as that
-    /// of a last [line](crate::lines) without a line end, are what [`next`](Self::next) returns from here on.
+    /// Ends the stream, and checks that the answer is complete. After this call [`next`](Self::next) returns the events
+    /// that only the end completes, such as the event of a last [line](crate::lines) without a line end.
     ///
     /// # Errors
     ///
     /// [`EventError::Truncated`] when the answer is not complete; otherwise the error of a last line that cannot be
-    /// read.
+    /// decoded.
     pub fn end(&mut self) -> Result<(), EventError> {
         let last = match self.frames.end() {
             Some(frame) => self.decoder.frame(&frame, &mut self.events),
             None => Ok(()),
         };
-        // A line that was cut in two is no fault of its own.
+        // `Truncated` has precedence: a line that was cut cannot be decoded either.
         self.decoder.end(&mut self.events).and(last)
     }
 
-    /// Returns the decoder of the protocol, for what it knows about the stream so far.
+    /// Returns the decoder of the protocol, which holds the state of the stream so far.
     #[must_use]
     pub fn decoder(&self) -> &P::Decoder {
         &self.decoder
     }
 
-    /// Returns the reconnection time that the server sent.
+    /// Returns the reconnection time that the server sent. `None` if it sent none.
     #[must_use]
     pub fn retry(&self) -> Option<Duration> {
         self.frames.retry()

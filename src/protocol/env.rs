@@ -18,14 +18,13 @@ use futures_core::Stream;
 
 use super::Turn;
 
-/// A stream that yields once every so often, for keep-alive.
+/// A stream that yields in regular intervals.
 pub type Ticks = Pin<Box<dyn Stream<Item = ()> + Send>>;
 
 /// The source of time, randomness and timers.
 ///
-/// Everything has a default: the system's clock and randomness, and with the feature `tokio` the timer
-/// of the tokio runtime, wherever there is one. Without a timer streams stay silent while the agent is,
-/// and uploads have no deadline.
+/// All methods have defaults: the clock and the randomness of the system and, with the feature `tokio`, the timer of
+/// the tokio runtime if there is one. Without a timer a stream sends no keep-alive, and uploads have no deadline.
 pub trait Environment: Send + Sync {
     /// Returns the current time.
     fn now(&self) -> SystemTime {
@@ -34,7 +33,7 @@ pub trait Environment: Send + Sync {
 
     /// Fills `bytes` with random bytes, good enough for ids but not for secrets.
     fn random(&self, bytes: &mut [u8]) {
-        // Every `RandomState` has keys of its own that go back to the system's random source.
+        // Every `RandomState` has its own keys, which derive from the random source of the system.
         for chunk in bytes.chunks_mut(8) {
             let word = RandomState::new().build_hasher().finish().to_ne_bytes();
             chunk
@@ -44,17 +43,17 @@ pub trait Environment: Send + Sync {
         }
     }
 
-    /// Returns a stream that yields every `period`, first after one `period`; `None` without a timer.
-    /// A stream that is pending is polled again only when it has woken its task.
+    /// Returns a stream that yields every `period`, first after one `period`. `None` if there is no timer. The stream
+    /// is polled again after `Pending` only when it has woken its task.
     ///
-    /// By default, with the feature `tokio`, it is the timer of the runtime, which `#[tokio::main]` has
-    /// and a runtime that is built by hand has after `enable_time`.
+    /// With the feature `tokio` the default is the timer of the runtime. `#[tokio::main]` enables the timer; a runtime
+    /// that is built by hand needs `enable_time`.
     ///
     /// # Runtimes without a timer
     ///
-    /// tokio says that a runtime has no timer by a panic and in no other way. It is caught: standard
-    /// error shows it, the thread never asks again, and its streams stay silent. A program that is
-    /// compiled with `panic = "abort"` ends instead. So call `enable_time`, or return `None`:
+    /// tokio reports a missing timer only by a panic, which is caught: the message is printed on standard error, the
+    /// thread never asks for a timer again, and its streams send no keep-alive. With `panic = "abort"` the program ends
+    /// instead. So call `enable_time`, or return `None`:
     ///
     /// ```
     /// use std::time::Duration;
@@ -92,20 +91,20 @@ fn tokio_ticks(period: Duration) -> Option<Ticks> {
         static HAS_TIMER: Cell<bool> = const { Cell::new(true) };
     }
 
-    /// The periods that tokio can count.
+    /// The shortest and the longest period that tokio supports.
     const PERIODS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(1 << 30));
 
     let period = period.clamp(PERIODS.0, PERIODS.1);
-    // Outside a runtime the constructor of the timer would panic.
+    // Outside a runtime the constructor of the timer panics.
     tokio::runtime::Handle::try_current().ok()?;
     if !HAS_TIMER.get() {
         return None;
     }
-    // A runtime may have been built without a timer. tokio says so by a panic only, so ask once a thread.
+    // The runtime may have no timer, which tokio reports by a panic. Ask only once per thread.
     let interval = catch_unwind(|| interval_at(Instant::now() + period, period));
     HAS_TIMER.set(interval.is_ok());
     let mut interval = interval.ok()?;
-    // After a stall one tick is enough: they mean silence, not elapsed time.
+    // Missed ticks are not made up for: a tick means that the stream was silent, not that time has passed.
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     Some(Box::pin(IntervalTicks(interval)))
 }
@@ -122,14 +121,14 @@ impl Stream for IntervalTicks {
     }
 }
 
-/// The environment of a router or a body, with the observers of its turns. Clones share it.
+/// The environment of a router or a body, and the observers of its turns. Clones share the environment.
 #[derive(Clone)]
 pub struct Env {
     environment: Arc<dyn Environment>,
     observers: Option<Arc<Observers>>,
 }
 
-/// The observers: the one that was added last, then the others.
+/// A linked list of observers: the one that was added last, then the others.
 struct Observers {
     last: Box<dyn Fn(&Turn<'_>) + Send + Sync>,
     others: Option<Arc<Self>>,
@@ -149,11 +148,11 @@ impl Env {
         }
     }
 
-    /// Adds an observer: it is called once for every turn, when the turn is over. It should return
-    /// soon, because it runs where the turn ends. A panic of its own ends nothing else.
+    /// Adds an observer, which is called once for every turn, when the turn is over. An observer should return quickly,
+    /// because it runs on the task that ends the turn. A panic of an observer is caught.
     ///
-    /// Without observers, a turn that fails is one line on standard error. With the feature
-    /// `tracing` every turn is an event for `tracing` instead, with observers and without.
+    /// Without observers, a failed turn is reported as one line on standard error. With the feature `tracing` every
+    /// turn is an event of `tracing` instead, with and without observers.
     ///
     /// ```
     /// use std::sync::Arc;
@@ -179,7 +178,7 @@ impl Env {
         self
     }
 
-    /// Adopts the observers of `other`, unless it has its own.
+    /// Sets the observers to those of `other`, unless this environment has observers.
     pub(crate) fn with_observers_of(mut self, other: &Self) -> Self {
         if self.observers.is_none() {
             self.observers.clone_from(&other.observers);
@@ -187,13 +186,13 @@ impl Env {
         self
     }
 
-    /// Returns `true` if turns without a fault are reported as well.
+    /// Returns `true` if successful turns are reported too.
     pub(crate) fn is_observed(&self) -> bool {
         cfg!(feature = "tracing") || self.observers.is_some()
     }
 
-    /// Calls the observers. This may run while a panic unwinds, when a second panic aborts the process:
-    /// so a panic of an observer is caught.
+    /// Calls the observers. A panic of an observer is caught, because this function may run while another panic
+    /// unwinds, when a second panic would abort the process.
     pub(crate) fn report(&self, turn: &Turn<'_>) {
         let mut observers = self.observers.as_deref();
         if !self.is_observed() && turn.outcome.is_fault() {
@@ -206,7 +205,7 @@ impl Env {
         }
     }
 
-    /// Returns the output of `work`, or `None` if that takes longer than `time`. Without a timer it may take any time.
+    /// Returns the output of `work`, or `None` if it takes longer than `time`. Without a timer there is no limit.
     pub(crate) async fn within<T>(
         &self,
         time: Duration,
@@ -218,7 +217,7 @@ impl Env {
             if let Poll::Ready(done) = work.as_mut().poll(cx) {
                 return Poll::Ready(Some(done));
             }
-            // Only for work that has to wait: a store in memory answers at once.
+            // The timer is created at the first `Pending`: work with a store in memory completes at once.
             match ticks.get_or_insert_with(|| self.ticks(time)) {
                 Some(ticks) => ticks.as_mut().poll_next(cx).map(|_| None),
                 None => Poll::Pending,
@@ -233,17 +232,17 @@ impl Env {
         self.environment
             .now()
             .duration_since(UNIX_EPOCH)
-            // A clock before 1970 is not set at all: 0 is as good as any other time.
+            // A clock before 1970 is not set: 0 is as good as any other time.
             .map_or(0, |since| since.as_secs())
     }
 
-    /// Returns a new random id: the prefix, an underscore and the 32 digits of a UUID.
+    /// Returns a new random id: the prefix, an underscore and the 32 hexadecimal digits of a UUID.
     #[must_use]
     pub fn new_id(&self, prefix: &str) -> String {
         format!("{prefix}_{}", self.hex_id())
     }
 
-    /// Returns the 32 digits of a new UUID.
+    /// Returns the 32 hexadecimal digits of a new UUID.
     pub(crate) fn hex_id(&self) -> String {
         let mut digits = String::with_capacity(32);
         push_hex(self.random_id(), 32, &mut digits);
@@ -255,7 +254,7 @@ impl Env {
     pub fn uuid(&self) -> String {
         let id = self.random_id();
         let mut uuid = String::with_capacity(36);
-        // The number of bits behind each group, and its digits.
+        // For each group: the number of bits after it, and the number of its digits.
         for (rest, digits) in [(96, 8), (80, 4), (64, 4), (48, 4), (0, 12)] {
             if !uuid.is_empty() {
                 uuid.push('-');
@@ -297,16 +296,16 @@ impl fmt::Debug for Env {
     }
 }
 
-/// Appends the last hexadecimal digits of a number.
+/// Appends the last `digits` hexadecimal digits of a number.
 fn push_hex(number: u128, digits: u32, out: &mut String) {
     let digit = |at: u32| char::from_digit((number >> (4 * at)) as u32 & 15, 16);
     out.extend((0..digits).rev().filter_map(digit));
 }
 
-/// Returns a time in seconds since 1970 as RFC 3339 writes it: `2026-11-23T00:00:00Z`.
+/// Formats a time in seconds since 1970 as in RFC 3339: `2026-11-23T00:00:00Z`.
 #[must_use]
 pub fn date_time(unix_time: u64) -> String {
-    // The last time with a year of four digits.
+    // The last second of the year 9999: later years have more than four digits.
     let seconds = unix_time.min(253_402_300_799);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Days since the first of March of the year 0, in the calendar of 400-year cycles.

@@ -11,36 +11,36 @@ use super::Failure;
 use crate::json::{JsonError, WriteError};
 use crate::sse::TooLarge;
 
-/// An error of writing to a reply.
+/// An error of sending an event to the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The client disconnected, or the turn has ended. Nothing more can be sent.
     #[error("the reply is closed")]
     Closed,
-    /// The value did not serialize. Nothing of it was written; the turn may go on.
+    /// The value could not be serialized. Nothing was written, and the turn may continue.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The front end does not support this. Nothing of it was written; the turn may go on.
+    /// The front end does not support the part or the call. Nothing was written, and the turn may continue.
     #[error("not supported by this front end: {0}")]
     Unsupported(&'static str),
-    /// The value breaks a rule of the protocol. Nothing of it was written; the turn may go on.
+    /// The value breaks a rule of the protocol. Nothing was written, and the turn may continue.
     #[error("not valid in this protocol: {0}")]
     Invalid(String),
-    /// The reply is larger than the limit of a protocol that repeats it at the end, or sends it as one
-    /// document. The turn fails.
+    /// The reply exceeds the limit of a protocol that repeats the reply at the end, or sends it as one document. The
+    /// turn fails.
     #[error("the reply is {0}")]
     TooLarge(#[from] TooLarge),
 }
 
-/// An error of reading a received event.
+/// An error of decoding an event.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
-    /// The stream cannot be read any further.
+    /// The stream cannot be decoded any further.
     #[error("the event is {0}")]
     Stream(#[from] TooLarge),
-    /// The data is not the JSON that the event's name requires.
+    /// The data is not the JSON that an event of this name must have.
     #[error("event data: {0}")]
     Data(#[from] JsonError),
     /// A required member of the data is missing or has another type.
@@ -51,15 +51,15 @@ pub enum EventError {
     Truncated(&'static str),
 }
 
-/// The error of a model whose context the conversation does not fit into.
+/// The error of a conversation that exceeds the context of the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("the conversation is too long for the model")]
 #[non_exhaustive]
 pub struct ContextTooLong;
 
-/// The ways in which a model's server fails, each with a sentence for the user.
+/// The kind of failure of a model's server, with a sentence for the user.
 ///
-/// An [`AgentError`] whose source is a `ModelFault` has this sentence as its message. The errors of a
+/// An [`AgentError`] with a `ModelFault` among its sources has this sentence as its message. The errors of a
 /// [`Relay`](crate::models::Relay) have such a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
@@ -70,28 +70,28 @@ pub enum ModelFault {
     /// The server refused the request.
     #[error("The model's server refused the request.")]
     Refused,
-    /// The server did not accept the key.
+    /// The server did not accept the API key.
     #[error("The model's server did not accept the key of this server.")]
     Key,
     /// The server does not know the model.
     #[error("The model's server does not know the model.")]
     UnknownModel,
-    /// The server has too many requests.
+    /// The server has too many requests at the moment.
     #[error("The model's server is busy.")]
     Busy,
-    /// The server said that it failed.
+    /// The server reported a failure of its own.
     #[error("The model's server failed.")]
     Failed,
     /// The answer ended before it was complete.
     #[error("The model's answer broke off.")]
     Truncated,
-    /// The answer is not what the dialect of the model demands.
+    /// The answer does not follow the dialect of the model.
     #[error("The model's server sent something that is not an answer.")]
     NotAnAnswer,
-    /// A call of the answer has no end, or its arguments are not an object.
+    /// A call of the answer is cut off, or its arguments are not an object.
     #[error("The model made a call that is not complete.")]
     BadCall,
-    /// A call of the answer is of a tool that the front end does not offer, or has arguments that the tool does not take.
+    /// The model called a tool that the front end does not offer, or with arguments that the tool does not accept.
     #[error("The model made a call that is not possible here.")]
     ImpossibleCall,
     /// The answer exceeds the limit.
@@ -119,14 +119,13 @@ impl ModelFault {
     }
 }
 
-/// The error that an agent returns to fail its turn. The client receives its message, observers its cause.
+/// The error with which an agent fails its turn. The client receives its message, observers its cause.
 ///
-/// Any error converts into it with `?`. The *user* reads a message that by default says nothing about
-/// the cause; [`user_message`](Self::user_message) sets another. The cause
-/// is reported to observers only.
+/// Any error converts into it with `?` and becomes its cause, which only observers see. By default the *user* reads a
+/// message that says nothing about the cause; [`user_message`](Self::user_message) sets another message.
 ///
-/// By default clients are told not to retry the turn, because an agent with side effects would have them
-/// twice; [`retryable`](Self::retryable) allows it.
+/// By default clients are told not to retry the turn, because a retry would repeat the side effects of the agent;
+/// [`retryable`](Self::retryable) allows retries.
 ///
 /// ```
 /// use copilot_wire::protocol::AgentError;
@@ -153,7 +152,7 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// The message of a reply whose remaining events are not stored, for [`Protocol::lost`](super::Protocol::lost).
+    /// The message of a reply whose remaining events were not stored, for [`Protocol::lost`](super::Protocol::lost).
     pub const LOST: &'static str = "Sorry, the rest of the answer is lost.";
 
     /// The message of a turn that a shutdown ends.
@@ -179,12 +178,12 @@ impl AgentError {
         }
     }
 
-    /// Creates the failure of a conversation that is too long for the model. Coding clients that
-    /// understand it compact the conversation; every front end can show its message, which
-    /// [`user_message`](Self::user_message) replaces. An error whose source is a [`ContextTooLong`], such as that of
-    /// a relay, becomes it with `?`.
+    /// Creates the failure of a conversation that is too long for the model. Coding clients that recognize this failure
+    /// compact the conversation. Every front end can show its message, which [`user_message`](Self::user_message)
+    /// replaces. An error with a [`ContextTooLong`] among its sources, such as an error of a relay, converts into this
+    /// failure with `?`.
     ///
-    /// Return it before the first output: clients of chat completions recognize it by the status.
+    /// Return it before the first output: clients of chat completions recognize it by the HTTP status.
     #[must_use]
     #[track_caller]
     pub fn too_long() -> Self {
@@ -208,13 +207,12 @@ impl AgentError {
         self
     }
 
-    /// Sets the status of the response, for an answer without a stream and for a turn that fails
-    /// before its first output where the head of a stream
-    /// [waits for that](crate::Router::first_output_timeout). After the head of a stream it has no effect. The
-    /// default is 400, which clients do not retry, or 503 for a [retryable](Self::retryable) failure. A protocol
-    /// whose clients do retry 400 sends another status in its place.
+    /// Sets the HTTP status of the response. It applies to an answer without a stream, and to a turn that fails before
+    /// its first output if the head of the stream [waits for the first output](crate::Router::first_output_timeout).
+    /// Once the head is sent it has no effect. The default is 400, which clients do not retry, or 503 for a
+    /// [retryable](Self::retryable) failure. A protocol whose clients retry 400 sends another status instead.
     ///
-    /// Some clients ignore `x-should-retry: false`, and run a turn again after 429 and statuses from 500 on.
+    /// Some clients ignore `x-should-retry: false` and repeat a turn after status 429 and statuses from 500 on.
     #[must_use]
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = Some(status);
@@ -234,7 +232,7 @@ impl AgentError {
     /// Returns the [status](Self::status) of the response.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
-        // Clients of models repeat a request after any 5xx by themselves.
+        // Clients of models retry every 5xx, so it is sent only if a retry is allowed.
         self.status.unwrap_or(if self.retryable {
             StatusCode::SERVICE_UNAVAILABLE
         } else {
@@ -254,7 +252,7 @@ impl AgentError {
         self.cause.as_deref()
     }
 
-    /// Returns the class of the error, one of a few, for the attribute `error.type` of telemetry: `context_too_long`, the
+    /// Returns the class of the error, for the attribute `error.type` of telemetry: `context_too_long`, the
     /// [name](ModelFault::as_str) of a [`ModelFault`] among the causes, or else `_OTHER`.
     #[must_use]
     pub fn class(&self) -> &'static str {
@@ -270,8 +268,7 @@ impl AgentError {
         fault.map_or("_OTHER", |fault| fault.as_str())
     }
 
-    /// Returns the line of code that created the error, or converted another one with `?`. It is not sent to
-    /// the user.
+    /// Returns the line of code that created the error or converted another error with `?`. It is not sent to the user.
     #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.location
@@ -285,8 +282,8 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
         let causes = || iter::successors(Some(first), |cause| (*cause).source());
         let too_long = causes().any(|cause| cause.is::<ContextTooLong>());
         let fault = causes().find_map(|cause| cause.downcast_ref::<ModelFault>());
-        // The text of any other cause may hold paths, addresses or keys, so it never becomes the user's
-        // message by itself.
+        // The text of any other cause may contain paths, addresses or keys, so it is never the default message for the
+        // user.
         let message = match (too_long, fault) {
             (true, _) => Some(Self::TOO_LONG.into()),
             (_, Some(fault)) => Some(fault.to_string().into()),
@@ -306,7 +303,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
 impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.cause, &self.message) {
-            // The cause first: this text is for observers, the message for the user.
+            // The cause has precedence: `Display` is for observers, the message for the user.
             (Some(cause), _) => cause.fmt(f),
             (None, Some(message)) => f.write_str(message),
             (None, None) => f.write_str(Self::DEFAULT),

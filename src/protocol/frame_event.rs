@@ -1,4 +1,4 @@
-//! Events that are declared: an enum, of which each variant is one frame.
+//! Declaration of a protocol's events as an enum: each variant is one frame.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -9,11 +9,11 @@ use super::{Decode, EventError, Events, TextMember};
 use crate::json::{Escape, Json, ValueWriter, Wire};
 use crate::sse;
 
-/// An event of a protocol whose frames are one event each: JSON objects that one member tells apart.
+/// An event of a protocol whose frames are JSON objects, one event each, with a member that names the type.
 ///
-/// `#[derive(FrameEvent)]` implements it for an enum, with `From` for each variant that is a whole object. The
-/// decoder of such a protocol is a [`FrameDecoder`]. A protocol whose events no member tells apart implements
-/// the trait by hand: [`read`](Self::read), [`write_data`](Self::write_data) and [`is_last`](Self::is_last).
+/// `#[derive(FrameEvent)]` implements this trait for an enum, and `From` for each variant that is a whole object. The
+/// decoder of such a protocol is a [`FrameDecoder`]. If no member names the type, implement the trait by hand:
+/// [`read`](Self::read), [`write_data`](Self::write_data) and [`is_last`](Self::is_last).
 ///
 /// ```
 /// use copilot_wire::json::{Json, Members, Wire};
@@ -56,48 +56,49 @@ use crate::sse;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// A variant without a value is an object with a type alone. A variant with one value is that object: a struct
-/// that derives [`Wire`] with `fixed`, whose name counts. The fields of any other variant are members of the object.
+/// A variant without a value is an object with only its type. A variant with one value is that object: a struct that
+/// derives [`Wire`] with `fixed`, which sets the name of the event. The fields of any other variant are members of the
+/// object.
 ///
 /// | option of the enum | meaning |
 /// |---|---|
 /// | `truncated = "…"` | the error for a stream without its last event; required |
-/// | `tag = "type"` | the member that tells the events apart; by default `type` |
-/// | `named` | the name of the event is also that of the frame. Events of the variant `other` are not written then. |
+/// | `tag = "type"` | the member with the type of the event; by default `type` |
+/// | `named` | the name of the event is also the name of the frame. Events of the variant `other` are not written then. |
 /// | `whole` | an event without a type, or without a member that its struct always writes, is an error |
-/// | `ignored = "[DONE]"` | data that is no event |
-/// | `limit = 10_000_000` | the [limit](Decode::LIMIT) of the decoder |
-/// | `rename_all = "camelCase"` | the names of variants and their fields, also `"kebab-case"`; by default in snake case |
-/// | `output = "An event of an agent."` | declares an enum `Output` of the variants that are marked `output`, and its documentation |
+/// | `ignored = "[DONE]"` | data that is not an event and is ignored |
+/// | `limit = 10_000_000` | the [limit](Decode::LIMIT) of the decoder, in bytes |
+/// | `rename_all = "camelCase"` | the case of the names of variants and fields, also `"kebab-case"`; by default snake case |
+/// | `output = "An event of an agent."` | declares an enum `Output` of the variants that are marked `output`, with this documentation |
 ///
 /// | option of a variant | meaning |
 /// |---|---|
-/// | `other` | every object that has no variant of its own, a [`Json`] |
-/// | `name = "done"` | the name; without it that of the variant |
-/// | `member = "error"` | the value is this member of the object; without it the whole object |
-/// | `prefix = "data-"` | all objects whose name begins so; not with `named` |
-/// | `data = "[DONE]"` | data that is no JSON |
-/// | `first` | a new answer begins, in a stream that can hold several |
-/// | `last` | the answer is complete, or failed |
-/// | `text = "delta.text"` | the keys that lead to the [text](Self::text), whose names are those of the fields |
-/// | `text_in = Delta::Text` | the last key but one leads to an enum, and this variant of it has the text |
-/// | `output` | an agent sends this event, see above |
+/// | `other` | all objects that match no other variant, as a [`Json`] |
+/// | `name = "done"` | the name of the event; by default the name of the variant |
+/// | `member = "error"` | the value is this member of the object; by default the whole object |
+/// | `prefix = "data-"` | all objects whose name has this prefix; not with `named` |
+/// | `data = "[DONE]"` | data that is not JSON |
+/// | `first` | the event begins a new answer, in a stream that can contain several |
+/// | `last` | the event completes the answer, or reports its failure |
+/// | `text = "delta.text"` | the keys that lead to the [text](Self::text), named like the fields |
+/// | `text_in = Delta::Text` | the last key but one leads to an enum, whose variant `Text` has the text |
+/// | `output` | agents can send this event, see above |
 pub trait FrameEvent: Sized + Send + 'static {
-    /// The error for a stream without its last event.
+    /// The error message for a stream without its last event.
     const TRUNCATED: &'static str;
 
     /// The limit that [`EventDecoder::new`](super::EventDecoder::new) uses, in bytes: 1 MiB by default.
     const LIMIT: usize = 1024 * 1024;
 
-    /// Reads the data of a frame. `None`: a frame that means nothing.
+    /// Parses the data of a frame. `None` if the frame has no meaning.
     ///
     /// # Errors
     ///
     /// [`EventError`] if the data is not JSON, or if an event lacks a member.
     fn read(data: &str) -> Result<Option<Self>, EventError>;
 
-    /// Appends the data of the event, on one line, for a protocol of [lines](super::Framing::Lines). Nothing for an
-    /// event that is never written.
+    /// Appends the data of the event as one line, for a protocol of [lines](super::Framing::Lines). Appends nothing for
+    /// an event that is never written.
     fn write_data(&self, out: &mut Vec<u8>);
 
     /// Returns the name of the frame; empty for a frame without a name, which is the default.
@@ -105,8 +106,8 @@ pub trait FrameEvent: Sized + Send + 'static {
         ""
     }
 
-    /// Appends the event as a server-sent event, without the rules that a reply enforces. Nothing for an event that
-    /// is never written.
+    /// Appends the event as a server-sent event, without the checks of a reply. Appends nothing for an event that is
+    /// never written.
     fn write(&self, out: &mut Vec<u8>) {
         let before = out.len();
         if !self.name().is_empty() {
@@ -123,38 +124,38 @@ pub trait FrameEvent: Sized + Send + 'static {
         }
     }
 
-    /// Returns `true` if a new answer begins. `false` by default.
+    /// Returns `true` if the event begins a new answer. `false` by default.
     fn is_first(&self) -> bool {
         false
     }
 
-    /// Returns `true` if the answer is complete, or failed.
+    /// Returns `true` if the event completes the answer, or reports its failure.
     fn is_last(&self) -> bool;
 
-    /// Returns the text of an event in whose frame nothing else varies, see [`Decode::text`]. `None` by default.
+    /// Returns the text of the event if nothing else in its frame varies; see [`Decode::text`]. `None` by default.
     fn text(&mut self) -> Option<TextMember<'_>> {
         None
     }
 
-    /// Returns the event without the members that this crate does not know, for readers that fail at them. By
-    /// default the event as it is.
+    /// Returns the event without the members that this crate does not know, for clients that fail at unknown members.
+    /// By default returns the event unchanged.
     #[must_use]
     fn strict(self) -> Self {
         self
     }
 
-    /// Returns the names of the members that an event of a type must have, and of all that it may have. `None` for
-    /// a type that this crate does not know, which is the default.
+    /// Returns the names of the members that an event of type `kind` must have, and of all members that it may have.
+    /// `None` if this crate does not know the type, which is the default.
     fn members(kind: &str) -> Option<(&'static [&'static str], &'static [&'static str])> {
         let _ = kind;
         None
     }
 }
 
-/// The decoder of a protocol whose frames are one event each.
+/// The decoder of a protocol whose frames contain one event each.
 ///
-/// An answer is complete with its [last](FrameEvent::is_last) event. Clients of some protocols accept a stream that
-/// was cut; this decoder does not.
+/// An answer is complete with its [last](FrameEvent::is_last) event. Clients of some protocols accept a truncated
+/// stream; this decoder does not.
 pub struct FrameDecoder<E> {
     done: bool,
     event: PhantomData<fn() -> E>,
@@ -202,12 +203,12 @@ impl<E> fmt::Debug for FrameDecoder<E> {
     }
 }
 
-/// Creates a writer of data.
+/// Creates a writer that appends the data of a frame to `out`.
 pub fn writer(out: &mut Vec<u8>) -> ValueWriter<'_> {
     ValueWriter::new(out, Escape::JsonAndSeparators)
 }
 
-/// Reads the data of a frame.
+/// Parses the data of a frame as JSON.
 ///
 /// # Errors
 ///
@@ -219,19 +220,19 @@ pub fn data(data: &str) -> Result<Json, EventError> {
 /// The error for data without a type.
 pub const UNTYPED: EventError = EventError::Invalid("an event must be an object with a type");
 
-/// The error for an event that is not whole.
+/// The error for an event that lacks a required member.
 pub const MISSING: EventError =
     EventError::Invalid("a member that the type of the event demands is missing");
 
-/// Reads a member.
+/// Reads a member of an object. `None` if it is missing or has another type.
 pub fn member<T: Wire>(json: &Json, name: &str) -> Option<T> {
     json.get(name).and_then(|value| T::from_raw(&value))
 }
 
-/// Reads an object with all members that it must have, each of the right type.
+/// Reads an object. `None` if a required member is missing or has another type.
 pub fn whole<T: Wire>(json: &Json) -> Option<T> {
     let mut value = T::from_raw(json)?;
-    // A member of another type is among the unknown ones.
+    // A member of the wrong type is among the unknown members.
     let is_whole = T::REQUIRED.iter().all(|name| {
         let unknown = value.unknown();
         json.get(name).is_some() && unknown.is_none_or(|it| it.get(name).is_none())
@@ -239,7 +240,7 @@ pub fn whole<T: Wire>(json: &Json) -> Option<T> {
     is_whole.then_some(value)
 }
 
-/// Removes the members that an object retains, and the odd ones in its values.
+/// Removes the unknown members of an object, and the values of unexpected types in its members.
 pub fn drop_unknown<T: Wire>(value: &mut T) {
     if let Some(unknown) = value.unknown() {
         unknown.retain(|_| false);
@@ -247,7 +248,7 @@ pub fn drop_unknown<T: Wire>(value: &mut T) {
     value.drop_odd();
 }
 
-/// Returns `true` if no name is there twice.
+/// Returns `true` if no name occurs twice.
 #[must_use]
 pub const fn is_distinct(mut names: &[&str]) -> bool {
     while let Some((first, rest)) = names.split_first() {
@@ -311,7 +312,7 @@ const fn is_equal(mut a: &[u8], mut b: &[u8]) -> bool {
 /// enum Event { #[event(text = "text")] A { text: String }, End, #[event(other)] Other(Json) }
 /// ```
 ///
-/// No error for a stream without it:
+/// No error for a stream without its last event:
 ///
 /// ```compile_fail
 /// # use copilot_wire::json::Json;
@@ -340,7 +341,7 @@ const fn is_equal(mut a: &[u8], mut b: &[u8]) -> bool {
 /// enum Event<T: Wire> { A { text: T }, #[event(last)] End, #[event(other)] Other(Json) }
 /// ```
 ///
-/// A text that is no member:
+/// A `text` that is not a member:
 ///
 /// ```compile_fail
 /// # use copilot_wire::json::Json;
@@ -350,7 +351,7 @@ const fn is_equal(mut a: &[u8], mut b: &[u8]) -> bool {
 /// enum Event { #[event(text = "delta")] A { text: String }, #[event(last)] End, #[event(other)] Other(Json) }
 /// ```
 ///
-/// Two events of one name:
+/// Two events with the same name:
 ///
 /// ```compile_fail,E0080
 /// # use copilot_wire::json::Json;

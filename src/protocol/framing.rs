@@ -1,4 +1,4 @@
-//! The framing of a stream: what separates its events.
+//! The framing of a stream: how its events are separated.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use memchr::memchr;
 use crate::lines;
 use crate::sse::{self, TooLarge};
 
-/// The framing of a stream: what is between two events. A protocol [declares](super::Protocol::FRAMING) it.
+/// The framing of a stream: how its events are separated. A protocol [declares](super::Protocol::FRAMING) its framing.
 ///
 /// | | server-sent events | lines |
 /// |---|---|---|
@@ -42,7 +42,7 @@ impl Framing {
         }
     }
 
-    /// Returns the bytes that end every event as this crate writes it, and are nowhere else in it.
+    /// Returns the bytes that end every event as this crate writes it, and that occur nowhere else in an event.
     #[must_use]
     pub const fn boundary(self) -> &'static [u8] {
         match self {
@@ -51,7 +51,7 @@ impl Framing {
         }
     }
 
-    /// Returns bytes that show that a stream is alive, and are no event of any protocol. Empty if there are none.
+    /// Returns bytes that keep a connection alive and are not an event. Empty if the framing has no such bytes.
     #[must_use]
     pub const fn keep_alive(self) -> &'static [u8] {
         match self {
@@ -60,11 +60,11 @@ impl Framing {
         }
     }
 
-    /// Returns the number of events in `bytes`, which are whole events as this crate writes them: the number of
+    /// Returns the number of events in `bytes`, which must be whole events as this crate writes them: the number of
     /// [boundaries](Self::boundary).
     #[must_use]
     pub fn count(self, bytes: &[u8]) -> u64 {
-        // By blocks whose count fits into a byte: the compiler then compares many bytes at a time.
+        // The count of a block fits into a byte, so that the compiler can compare many bytes at a time.
         const BLOCK: usize = u8::MAX as usize;
         let add = |count: u8, is_end: bool| count + u8::from(is_end);
         let blocks = bytes.chunks(BLOCK);
@@ -90,8 +90,8 @@ impl Framing {
         }
     }
 
-    /// Returns the position in `bytes`, which are whole events as this crate writes them, behind the first `count`
-    /// events; the end if there are fewer.
+    /// Returns the position after the first `count` events of `bytes`, which must be whole events as this crate writes
+    /// them. The length of `bytes` if there are fewer events.
     #[must_use]
     pub fn skip(self, bytes: &[u8], count: u64) -> usize {
         let mut at = 0;
@@ -104,7 +104,7 @@ impl Framing {
         at
     }
 
-    /// Returns the position behind the last whole event of `bytes`; 0 if there is none.
+    /// Returns the position after the last whole event of `bytes`; 0 if there is none.
     #[cfg(feature = "resumable")]
     pub(crate) fn last(self, bytes: &[u8]) -> usize {
         let boundary = self.boundary();
@@ -114,7 +114,7 @@ impl Framing {
         at.map_or(0, |at| at + boundary.len())
     }
 
-    /// Returns the length of the first event of `bytes`, if it is whole.
+    /// Returns the length of the first event of `bytes`, with its boundary. `None` if the event is not whole.
     fn first(self, bytes: &[u8]) -> Option<usize> {
         let boundary = self.boundary();
         let mut at = 0;
@@ -131,7 +131,7 @@ impl Framing {
 /// An incremental decoder of the frames of either framing, for tools that read streams of any protocol. Programs that
 /// read one protocol use its [`EventDecoder`](super::EventDecoder).
 ///
-/// A [line](crate::lines) is a frame whose event has no name, and the line as its data.
+/// A [line](crate::lines) is decoded as a frame whose event has no name, with the line as its data.
 ///
 /// ```
 /// use copilot_wire::protocol::{Frames, Framing};
@@ -172,7 +172,7 @@ impl Frames {
         }
     }
 
-    /// Returns the next frame in `input` and advances `input` past it. `None`: `input` is empty and the next chunk is
+    /// Returns the next frame in `input` and advances `input` past it. `None` if `input` is empty and the next chunk is
     /// needed.
     ///
     /// # Errors
@@ -185,7 +185,8 @@ impl Frames {
         self.next_of(self.framing, input)
     }
 
-    /// The same for a framing that is a constant where it is called: the other branch costs nothing.
+    /// Does the same as [`next`](Self::next), for callers whose framing is a constant: the compiler removes the other
+    /// branch.
     #[inline]
     pub(super) fn next_of<'a, 'b: 'a>(
         &'a mut self,
@@ -201,8 +202,8 @@ impl Frames {
         }
     }
 
-    /// Ends the stream: returns the event that its end completes, that of a last line without a line end. A block
-    /// without a blank line is discarded.
+    /// Ends the stream. Returns the event of a last line without a line end, if there is one. A server-sent event
+    /// without its blank line is discarded.
     pub fn end(&mut self) -> Option<sse::Event<'static>> {
         match self.framing {
             Framing::Sse => None,
@@ -210,7 +211,7 @@ impl Frames {
         }
     }
 
-    /// Returns the reconnection time that the server sent, if it did.
+    /// Returns the reconnection time that the server sent. `None` if it sent none.
     #[must_use]
     pub const fn retry(&self) -> Option<Duration> {
         self.events.retry()

@@ -1,22 +1,21 @@
-//! The traits that a front end's protocol implements, and the vocabulary that all protocols share.
+//! The traits that a protocol implements, and the vocabulary that all protocols share.
 //!
-//! A protocol is a folder with one type that implements [`Protocol`]: how its request is read, how
-//! one reply is written ([`Session`]) and how its events are read back ([`Decode`]). The reply, the
-//! body and the router are written against these traits alone.
+//! A protocol is a folder with one type that implements [`Protocol`]: it reads requests, writes replies ([`Session`])
+//! and decodes events ([`Decode`]). The reply, the body and the router use only these traits.
 //!
 //! # The shared vocabulary
 //!
-//! An agent for every front end speaks with the methods of [`Reply`](crate::Reply); each becomes a
-//! [`Part`], and each protocol's module has a table of what it sends for it. A part that a protocol
-//! lacks becomes its nearest honest equivalent, or nothing; never an invalid or misleading event.
-//! [`Protocol::CAPABILITIES`] says which parts a front end shows in a way of its own.
+//! An agent for every front end calls the methods of [`Reply`](crate::Reply). Each call becomes a [`Part`], and the
+//! module of each protocol has a table of the events that it sends for each part. A part that a protocol does not have
+//! becomes the closest accurate equivalent, or nothing, but never an invalid or misleading event.
+//! [`Protocol::CAPABILITIES`] lists the parts for which a front end has its own display.
 //!
 //! # Questions
 //!
-//! A question that a front end shows as a dialog is answered there. Elsewhere it is a line of text behind the
-//! answer's other text, which a model may have written, so the line carries a proof that this server has asked
-//! it at this place, and a code that only its reader knows. [`Request::answer`](crate::Request::answer) checks
-//! both.
+//! If the front end has dialogs, the user answers a question in a dialog. Otherwise the question is a line of text
+//! after the other text of the answer, which a model may have written. So the line has a proof that this server asked
+//! the question at this place, and a code that only a reader of the line can know.
+//! [`Request::answer`](crate::Request::answer) checks both.
 
 mod answer_options;
 mod block_session;
@@ -60,7 +59,7 @@ pub use conversation::{
     AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,
     HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
-/// Implements the trait of this name.
+/// Implements the trait `FrameEvent` for an enum.
 pub use copilot_wire_derive::FrameEvent;
 pub use cut::Cut;
 pub use decoder::{Decode, EventDecoder, Events};
@@ -96,18 +95,18 @@ use http::{HeaderMap, HeaderValue, Response};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Resumption {
-    /// It cannot ask for it.
+    /// The front end cannot request a reply again.
     Never,
-    /// It may ask for it.
+    /// The front end may request a reply again.
     Possible,
-    /// The client was told that it can, so a reply that cannot be stored is refused.
+    /// The front end was told that it can resume the reply, so a reply that cannot be stored is refused.
     Required,
 }
 
-/// A wait for the answer to a question, see [`Protocol::answered`].
+/// A future that waits for the answer to a question; see [`Protocol::answered`].
 pub type Answered<R> = Pin<Box<dyn Future<Output = Option<R>> + Send>>;
 
-/// One chat front end: its requests, its events, and the rules of its stream.
+/// The protocol of one chat front end: its requests, its events, and the rules of its stream.
 pub trait Protocol: Sized + Send + Sync + 'static {
     /// The typed request.
     type Request: Conversation + Send + Sync + 'static;
@@ -119,16 +118,16 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// [`Infallible`](std::convert::Infallible) if the protocol has none.
     type Ending: Send + 'static;
 
-    /// The settings of a mount for its replies. `()` if there are none.
+    /// The settings of a mount that its replies use. `()` if there are none.
     type Settings: Clone + Default + Send + Sync + 'static;
 
-    /// An event of a stream, as a client's decoder returns it.
+    /// An event of a stream, as the decoder of a client returns it.
     type Event: Send + 'static;
 
-    /// One reply, as it is written.
+    /// The writer of one reply.
     type Session: Session<Output = Self::Output, Ending = Self::Ending>;
 
-    /// One stream, as it is read.
+    /// The decoder of one stream.
     type Decoder: Decode<Event = Self::Event>;
 
     /// The name in reports and messages: lower-case letters, digits and `-`.
@@ -137,16 +136,16 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The parts of a reply for which the front end has a display of its own.
     const CAPABILITIES: Capabilities;
 
-    /// How the events of a stream are told apart. [`Framing::Sse`] by default.
+    /// The framing of a stream. [`Framing::Sse`] by default.
     const FRAMING: Framing = Framing::Sse;
 
-    /// `true` if the head of a streamed response waits for the first output of the agent, so that a turn that
-    /// fails before has a status: for clients that repeat a turn whose stream fails. See
+    /// `true` if the head of a streamed response is sent only with the first output of the agent, so that an earlier
+    /// failure has an HTTP status: for clients that retry a turn whose stream fails. See
     /// [`Router::first_output_timeout`](crate::Router::first_output_timeout). `false` by default.
     const AWAITS_OUTPUT: bool = false;
 
-    /// `true` if the [keep-alive](Session::keep_alive) of a session is an event that changes it, such as one with a
-    /// number. It is stored with the others then, where replies are resumable. `false` by default.
+    /// `true` if the [keep-alive](Session::keep_alive) of a session is an event that changes the session, such as a
+    /// numbered event. A resumable reply then stores it like other events. `false` by default.
     const STORES_KEEP_ALIVE: bool = false;
 
     /// Reads a request.
@@ -156,8 +155,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// A [`Refusal`] with the status and the place of the fault.
     fn read(parts: &Parts, body: Bytes) -> Result<Self::Request, Refusal>;
 
-    /// Returns the id that is stable over the turns of one conversation, when the front end sends
-    /// one. `None` by default.
+    /// Returns the id that all turns of a conversation share. `None` if the front end sends none, which is the default.
     fn conversation_id<'a>(
         request: &'a Self::Request,
         headers: &'a HeaderMap,
@@ -166,18 +164,18 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         None
     }
 
-    /// Returns the words that bind a question to its conversation: a proof that was made with other words does not
-    /// count. The [id of the conversation](Self::conversation_id), if it is in the body, by default.
+    /// Returns the text that binds a question to its conversation: a proof counts only with the same text. By default
+    /// the [id of the conversation](Self::conversation_id) if the body contains it.
     fn question_scope(request: &Self::Request) -> Option<Cow<'_, str>> {
-        // Not from the headers: some have the id of a trace.
+        // Headers are ignored: some clients send the id of a trace in them.
         let no_headers = HeaderMap::new();
         let id = Self::conversation_id(request, &no_headers)?;
         Some(Cow::Owned(id.into_owned()))
     }
 
-    /// Returns a future that waits until the user has answered the question that ends the turn, where the answer
-    /// arrives while the stream is open: the agent then runs again, with the request that the future returns, and the
-    /// same reply goes on. `None`, from here or from the future: the reply ends. `None` by default.
+    /// Returns a future that waits for the user's answer to the question that ends the turn, for front ends that send
+    /// the answer while the stream is open. The agent then runs again with the request that the future returns, and
+    /// continues the same reply. If the method or the future returns `None`, the reply ends. `None` by default.
     fn answered(request: &Self::Request) -> Option<Answered<Self::Request>> {
         let _ = request;
         None
@@ -188,52 +186,51 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         let _ = (settings, request);
     }
 
-    /// Starts the reply to `request`, which a mount with these settings got.
+    /// Creates the session of the reply to `request`. `settings` are those of the mount that received the request.
     fn session(request: &Self::Request, settings: &Self::Settings, env: &Env) -> Self::Session;
 
     /// Returns `false` if the request wants the answer as one JSON document in place of a stream.
     ///
-    /// The session then writes that document when the turn was answered, and nothing before. A turn that
-    /// failed is answered by [`refuse`](Self::refuse). `true` by default.
+    /// The session then writes that document once the turn is answered, and nothing before. A failed turn is answered
+    /// by [`refuse`](Self::refuse). `true` by default.
     fn is_stream(request: &Self::Request) -> bool {
         let _ = request;
         true
     }
 
-    /// Returns what ends the turn before the agent is asked: the next call, where several were made
-    /// at once and the front end runs one a turn. `None` by default.
+    /// Returns an event that ends the turn without running the agent: the next of several calls that an agent made at
+    /// once, for a front end that runs one call per turn. `None` by default.
     fn next_call(request: &Self::Request) -> Option<Self::Ending> {
         let _ = request;
         None
     }
 
-    /// Returns how far the front end relies on asking for the reply to this request again, from a router
-    /// with resumable replies. [`Resumption::Never`] by default.
+    /// Returns whether the front end can request the reply to this request again, from a router with resumable replies.
+    /// [`Resumption::Never`] by default.
     fn resumption(request: &Self::Request) -> Resumption {
         let _ = request;
         Resumption::Never
     }
 
-    /// Writes the end of a stream whose server died, for a client that another server sends the rest of the
-    /// reply to: a failure. `first_event` is the first event of the reply, if it is known, and `next` the
-    /// number of the event that would come next. Nothing by default.
+    /// Writes a failure as the end of a stream whose server crashed, when another server sends the stored events of the
+    /// reply to the client. `first_event` is the first event of the reply, empty if it is not known, and `next` is the
+    /// number that the next event would have. Writes nothing by default.
     fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
         let _ = (first_event, next, out);
     }
 
-    /// Adds the headers that every stream of this protocol has, beside those of all streams. None
-    /// by default.
+    /// Adds the headers that all streams of this protocol have in addition to the common headers. Adds none by default.
     fn response_headers(headers: &mut HeaderMap) {
         let _ = headers;
     }
 
-    /// Returns the response that refuses a request, in the form that clients of this protocol
-    /// read. [`Refusal::to_json`] by default.
+    /// Returns the response that refuses a request, in the format that clients of this protocol expect.
+    /// [`Refusal::to_json`] by default.
     ///
-    /// It is also the response to a turn that failed where the failure has a status: because the request wants
-    /// one JSON document, or because nothing was sent [yet](Self::AWAITS_OUTPUT). The code of the refusal is then
-    /// `agent_failed`, `overloaded` for a [retryable](AgentError::retryable) failure, or
-    /// `context_length_exceeded` for one that is [too long](AgentError::too_long).
+    /// It is also the response to a failed turn if the failure has a status: because the request wants one JSON
+    /// document, or because nothing was sent [yet](Self::AWAITS_OUTPUT). The code of the refusal is then
+    /// `agent_failed`, `overloaded` for a [retryable](AgentError::retryable) failure, or `context_length_exceeded` for
+    /// a conversation that is [too long](AgentError::too_long).
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         refusal.to_response(
             HeaderValue::from_static("application/json"),

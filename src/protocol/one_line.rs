@@ -1,4 +1,4 @@
-//! Foreign text on one line.
+//! Display of foreign text on one line.
 
 use std::fmt::{self, Write as _};
 
@@ -8,8 +8,8 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 /// separators, and invisible characters that format the text around them (the general categories `Cc`, `Zl`, `Zp`
 /// and `Cf`) are escapes such as `\n` and `\u{202e}`.
 ///
-/// A line break in foreign text would start a second line, which anybody could make look like one of the program;
-/// a mark of direction would show the rest of the line in another order.
+/// A line break in foreign text would start a second line, which could imitate a line of the program. A directional
+/// mark would show the rest of the line in another order.
 ///
 /// ```
 /// use copilot_wire::protocol::OneLine;

@@ -11,7 +11,7 @@ use crate::json::{Json, Kind, WriteError};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
-    /// A piece of the model's reasoning. Never empty.
+    /// A piece of a model's reasoning. Never empty.
     Reasoning(&'a str),
     /// A step of the work.
     Status(&'a Status),
@@ -21,11 +21,11 @@ pub enum Part<'a> {
     Cite(&'a Citation),
     /// Rows to show as a table.
     Table(&'a Table),
-    /// Rows to draw.
+    /// Rows to draw as a chart.
     Chart(&'a Chart),
     /// An error that does not end the turn.
     Error(&'a Notice),
-    /// The tokens that the reply took so far.
+    /// The tokens that the turn has used so far.
     Usage(&'a Usage),
     /// A question that ends the turn.
     Confirm(&'a Question<'a>),
@@ -48,7 +48,7 @@ pub enum Level {
     Error,
 }
 
-/// A step of the work, shown while the user waits.
+/// A step of the work, displayed while the user waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
@@ -56,7 +56,7 @@ pub struct Status {
     pub level: Level,
     /// A short description of the step.
     pub message: String,
-    /// Names and values to show with it.
+    /// Names and values to display with the step.
     pub details: Vec<(String, String)>,
 }
 
@@ -80,7 +80,7 @@ impl Status {
         }
     }
 
-    /// Adds a name and a value to show with it.
+    /// Adds a name and a value to display with the step.
     #[must_use]
     pub fn detail(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.details.push((name.into(), value.into()));
@@ -102,7 +102,7 @@ impl From<String> for Status {
 
 /// A tool that the agent itself ran, with its result or failure.
 ///
-/// A front end that cannot show it gets a [`Status`] with the same details.
+/// Front ends that cannot show tool runs get a [`Status`] with the same details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolRun {
@@ -110,12 +110,12 @@ pub struct ToolRun {
     pub name: String,
     /// The arguments: a JSON object.
     pub arguments: Json,
-    /// The result, or a message for the user about the failure.
+    /// The result, or an error message for the user.
     pub outcome: Result<Json, String>,
 }
 
 impl ToolRun {
-    /// Creates a run that succeeded. `arguments` serialize to a JSON object.
+    /// Creates a run that succeeded. `arguments` must serialize to a JSON object.
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ impl ToolRun {
         })
     }
 
-    /// Creates a run that failed. `arguments` serialize to a JSON object.
+    /// Creates a run that failed. `arguments` must serialize to a JSON object.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ pub struct Citation {
     pub title: String,
     /// The URL.
     pub url: Option<String>,
-    /// The id of a document in context, see [`Document::id`](super::Document::id).
+    /// The id of a document in the context of the conversation; see [`Document::id`](super::Document::id).
     pub document: Option<String>,
     /// The cited passage.
     pub excerpt: Option<String>,
@@ -197,7 +197,7 @@ impl Citation {
         }
     }
 
-    /// Returns the URL if it is the address of a web page, so that a front end may make a link of it.
+    /// Returns the URL if it is the address of a web page, so that a front end may link to it.
     #[must_use]
     pub fn web_url(&self) -> Option<&str> {
         let url = self.url.as_deref()?;
@@ -230,8 +230,8 @@ impl Citation {
     }
 }
 
-/// Serializes rows and checks that they are an array of objects. A raw value among them may have an unpaired
-/// surrogate, which becomes U+FFFD as in all text.
+/// Serializes rows and checks that they are an array of objects. An unpaired surrogate in a raw value becomes U+FFFD,
+/// as in all text.
 fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, SendError> {
     let rows = crate::json::wire::encode(rows)?.with_whole_characters();
     let objects =
@@ -264,11 +264,11 @@ impl Table {
         super::markdown::table(self)
     }
 
-    /// Creates a table from `rows`, which serialize to an array of objects.
+    /// Creates a table from `rows`, which must serialize to an array of objects.
     ///
     /// # Errors
     ///
-    /// [`SendError`] when they serialize to anything else, or not at all.
+    /// [`SendError`] when `rows` do not serialize to an array of objects.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         rows: &T,
@@ -329,7 +329,7 @@ pub enum ChartKind {
     },
 }
 
-/// Rows to draw.
+/// Rows to draw as a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chart {
@@ -344,11 +344,11 @@ pub struct Chart {
 }
 
 impl Chart {
-    /// Creates a chart from `rows`, which serialize to an array of objects.
+    /// Creates a chart from `rows`, which must serialize to an array of objects.
     ///
     /// # Errors
     ///
-    /// [`SendError`] when they serialize to anything else, or not at all.
+    /// [`SendError`] when `rows` do not serialize to an array of objects.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         kind: ChartKind,
@@ -386,7 +386,7 @@ impl Chart {
     }
 }
 
-/// An error that the user should know of and that does not end the turn.
+/// An error that the user should know about and that does not end the turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Notice {
@@ -394,7 +394,7 @@ pub struct Notice {
     pub message: String,
     /// A short name for the kind of failure.
     pub code: Cow<'static, str>,
-    /// The names and values that it concerns.
+    /// The names and values that the error concerns.
     pub identifier: Option<String>,
 }
 
@@ -422,7 +422,7 @@ impl Notice {
         self
     }
 
-    /// Sets the names and values that it concerns.
+    /// Sets the names and values that the error concerns.
     #[must_use]
     pub fn identifier(mut self, identifier: impl Into<String>) -> Self {
         self.identifier = Some(identifier.into());
@@ -442,22 +442,22 @@ impl From<String> for Notice {
     }
 }
 
-/// A question that the user answers with yes or no, in the next turn.
+/// A question that the user answers with yes or no in the next turn.
 ///
-/// The answer is the next request's [`answer`](crate::Request::answer).
+/// [`Request::answer`](crate::Request::answer) of the next request returns the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confirmation {
-    /// The id by which the answer is recognized. It should be unique in the conversation.
+    /// The id that the answer refers to. It should be unique in the conversation.
     pub id: String,
     /// The question, in a few words.
     pub title: String,
-    /// A description of what a yes does.
+    /// A description of the effect of a yes.
     pub message: String,
     /// Data that is returned with the answer, if the front end supports that.
     pub data: Option<Json>,
-    /// Suggested answers, for front ends that offer texts to click on. A yes needs the code of the question, so it
-    /// is none of them. Any other answer is returned as the user's [`prompt`](super::Conversation::prompt).
+    /// Suggested answers, for front ends that show buttons with texts. They cannot include the yes, because a yes needs
+    /// the code of the question. A suggested answer is returned as the user's [`prompt`](super::Conversation::prompt).
     pub answers: Vec<String>,
 }
 
@@ -493,7 +493,7 @@ impl Confirmation {
     }
 }
 
-/// Makes the text of a question.
+/// A function that returns the text of a question.
 type Ask<'a> = dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a;
 
 /// A [`Confirmation`] as a [`Session`](super::Session) receives it.
@@ -504,7 +504,7 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    /// Creates a question whose text is what `ask` returns, for tests of a session.
+    /// Creates a question whose text `ask` returns, for tests of a session.
     #[must_use]
     pub fn new(
         confirmation: &'a Confirmation,
@@ -513,14 +513,14 @@ impl<'a> Question<'a> {
         Self { confirmation, ask }
     }
 
-    /// Returns the question as text, for front ends without a dialog: a line without markup, with the code of
-    /// a yes and the proof of the question, and blank lines before it. It must be the last text of the answer.
+    /// Returns the question as text, for front ends without dialogs: a line without markup after blank lines. The line
+    /// has the code of a yes and the proof of the question. It must be the last text of the answer.
     ///
-    /// Each call asks a question of its own.
+    /// Each call creates a new question, with its own code and proof.
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when title and message have more than 8,000 characters as they are shown, or the
+    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or the
     /// id has more than 64 bytes.
     pub fn to_text(&self) -> Result<String, SendError> {
         (self.ask)(self.confirmation)
@@ -551,13 +551,13 @@ pub struct ToolCall {
     pub name: String,
     /// The arguments: a JSON object.
     pub arguments: Json,
-    /// The id that the result refers to, if a model has given one. Clients of models get the same; other front ends get
-    /// ids of the reply's own, because models may number their calls anew in each turn.
+    /// The id that the result refers to, if a model has assigned one. Only clients of models receive this id. Other
+    /// front ends receive an id that is unique to the reply, because models may reuse ids in each turn.
     pub id: Option<String>,
 }
 
 impl ToolCall {
-    /// Creates a call; `arguments` serialize to an object.
+    /// Creates a call. `arguments` must serialize to a JSON object.
     ///
     /// # Errors
     ///

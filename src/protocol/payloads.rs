@@ -1,4 +1,4 @@
-//! The data of a stream's events, cut out of its frames.
+//! The data of a stream's events, without their frames.
 
 use std::mem;
 use std::ops::Range;
@@ -8,10 +8,11 @@ use memchr::memchr;
 
 use super::Framing;
 
-/// The data of the events of a stream, one after the other, for transports that have frames of their own.
+/// A decoder that returns the data of each event of a stream, for transports with their own framing.
 ///
-/// It takes the frames of a [`Body`](crate::Body), whose events are written by this crate. The data of an event that
-/// lies in one frame, on one line, is a slice of that frame. Names of events, comments and empty data are left out.
+/// Its input is the frames of a [`Body`](crate::Body), whose events this crate has written. If the data of an event is
+/// one line within one frame, it is returned as a slice of that frame. Names of events, comments and empty data are
+/// left out.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -27,24 +28,24 @@ use super::Framing;
 #[derive(Debug)]
 pub struct Payloads {
     framing: Framing,
-    /// The rest of the frame that was taken last, from the beginning of an event on.
+    /// The unread part of the last frame. It starts at the beginning of an event.
     frame: Bytes,
-    /// The beginning of an event whose end was not in the frames so far. The frame is empty then.
+    /// The beginning of an event whose end has not arrived yet. While it is not empty, `frame` is empty.
     open: Vec<u8>,
 }
 
-/// The first event of some bytes.
+/// The first event of a buffer.
 struct Event {
-    /// The length of the event with its boundary.
+    /// The length of the event in bytes, with its boundary.
     length: usize,
     data: Data,
 }
 
 enum Data {
     None,
-    /// One line.
+    /// The range of a single line of data.
     Line(Range<usize>),
-    /// Several lines, without their names.
+    /// Several lines of data, joined without their field names.
     Lines(Vec<u8>),
 }
 
@@ -68,17 +69,17 @@ impl Payloads {
         if !self.frame.is_empty() {
             self.open.extend_from_slice(&mem::take(&mut self.frame));
         }
-        // A boundary of two bytes may lie in both.
+        // A boundary of two bytes may begin in `open` and end in `frame`.
         let from = (self.open.len() + 1).saturating_sub(self.framing.boundary().len());
         self.open.extend_from_slice(&frame);
         let new = self.open.get(from..).unwrap_or_default();
-        // Whole events only are moved, so an event of many frames is copied once.
+        // Only whole events are moved to `frame`, so an event of many frames is copied once.
         if self.framing.skip(new, 1) < new.len() || new.ends_with(self.framing.boundary()) {
             self.frame = mem::take(&mut self.open).into();
         }
     }
 
-    /// Returns the data of the next event. `None`: the next frame is needed.
+    /// Returns the data of the next event. `None` if the next frame is needed.
     #[expect(
         clippy::should_implement_trait,
         reason = "more data may come after `None`"
@@ -99,7 +100,7 @@ impl Payloads {
                 Data::Lines(lines) => lines.into(),
             };
             match length == self.frame.len() {
-                // Without a reference to a frame that is used up.
+                // Releases the memory of a frame that is used up.
                 true => self.frame = Bytes::new(),
                 false => self.frame.advance(length),
             }
@@ -110,14 +111,14 @@ impl Payloads {
         None
     }
 
-    /// Returns `true` if the next event is not known to be whole: a frame has to be added first.
+    /// Returns `true` if [`next`](Self::next) returns `None` until a frame is added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.frame.is_empty()
     }
 }
 
-/// Returns the first server-sent event, if it is whole.
+/// Returns the first server-sent event. `None` if it is not whole.
 fn sse_event(bytes: &[u8]) -> Option<Event> {
     let mut data = Data::None;
     let mut start = 0;
@@ -150,7 +151,7 @@ fn sse_event(bytes: &[u8]) -> Option<Event> {
     }
 }
 
-/// Returns the first line, if it is whole.
+/// Returns the first line. `None` if it is not whole.
 fn line_event(bytes: &[u8]) -> Option<Event> {
     let end = memchr(b'\n', bytes)?;
     Some(Event {

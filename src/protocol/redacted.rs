@@ -1,13 +1,13 @@
-//! Wrappers that let `Debug` and error messages show foreign text without its secrets.
+//! Wrappers that show foreign text in `Debug` and error messages without its secrets.
 
 use std::fmt;
 
-/// A text of which `Debug` prints only the size or the beginning.
+/// A text of which `Debug` shows only the length or the beginning.
 pub trait Redact {
-    /// Returns the length of the text: people paste secrets into chats.
+    /// Returns a value whose `Debug` shows the length of the text: users may paste secrets into a chat.
     fn size(&self) -> impl fmt::Debug;
 
-    /// Returns the beginning of the text: a name may be of any length.
+    /// Returns a value whose `Debug` shows the beginning of the text: a name may be of any length.
     fn cut(&self) -> impl fmt::Debug;
 }
 
@@ -31,7 +31,7 @@ impl<T: Redact> Redact for Option<T> {
     }
 }
 
-/// A value of which `Debug` shows only that there is one.
+/// A value of which `Debug` shows only that it is present.
 #[allow(clippy::exhaustive_structs, reason = "derived code creates it")]
 pub struct Hidden;
 
@@ -56,10 +56,10 @@ impl fmt::Debug for Size {
     }
 }
 
-/// The beginning of a name that may be of any length.
+/// The beginning of a name, which may be of any length.
 pub(crate) struct Cut<'a>(pub(crate) &'a str);
 
-/// The number of characters of a name that are shown: providers allow function names of up to 64.
+/// The maximum number of characters of a name that are shown: providers allow function names of up to 64.
 const SHOWN: usize = 64;
 
 impl fmt::Display for Cut<'_> {
@@ -77,7 +77,7 @@ impl fmt::Debug for Cut<'_> {
     }
 }
 
-/// A URL of which `Debug` hides what could let somebody in: the name and the password, the query and the fragment.
+/// A URL of which `Debug` hides the parts that may contain credentials: user name and password, query, and fragment.
 ///
 /// ```
 /// use copilot_wire::protocol::RedactedUrl;
@@ -95,7 +95,7 @@ impl fmt::Debug for RedactedUrl<'_> {
             Some((scheme, rest)) if scheme.chars().all(is_scheme) => (scheme, rest),
             _ => ("", self.0),
         };
-        // The last `@`: a password may hold one, whatever it should.
+        // The last `@`: a password may contain an `@`, although it should be escaped.
         let (hidden, shown) = match rest.rsplit_once('@') {
             Some((before, _)) if before.contains(['?', '#']) => ("…", ""),
             Some((_, host)) => ("…@", host),

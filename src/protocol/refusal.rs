@@ -28,11 +28,11 @@ pub struct Refusal {
     retryable: bool,
 }
 
-/// The header by which the official clients of language models decide about a retry.
+/// The header by which the official clients of language models decide whether to retry.
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 impl Refusal {
-    /// The code of a request that is too long for the model.
+    /// The code of a refusal because the request is too long for the model.
     pub(crate) const TOO_LONG: &'static str = "context_length_exceeded";
 
     /// Creates a refusal with a status and a message.
@@ -92,7 +92,7 @@ impl Refusal {
         self.status
     }
 
-    /// Returns the short name of the kind of refusal.
+    /// Returns the short name for the kind of refusal.
     #[must_use]
     pub fn kind(&self) -> &str {
         &self.code
@@ -104,7 +104,7 @@ impl Refusal {
         &self.path
     }
 
-    /// Returns the message, without the place.
+    /// Returns the message, without the place of the fault.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message

@@ -1,8 +1,8 @@
-//! The memory that something may take that grows with a stream.
+//! A memory limit for state that grows with a stream.
 
 use crate::sse::TooLarge;
 
-/// A limit in bytes for what is kept of a stream, and how many of them are used. `LIMIT` is the limit that `Default` sets.
+/// A counter of bytes with a limit. `LIMIT` is the limit of [`Default`].
 ///
 /// ```
 /// use copilot_wire::protocol::Room;
@@ -21,13 +21,13 @@ pub struct Room<const LIMIT: usize> {
 }
 
 impl<const LIMIT: usize> Room<LIMIT> {
-    /// Sets another limit.
+    /// Sets the limit in bytes.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Checks that bytes are left, and returns the number of all that are used with them.
+    /// Checks that `bytes` more bytes fit into the limit, and returns the number of used bytes including them.
     ///
     /// # Errors
     ///
@@ -40,7 +40,7 @@ impl<const LIMIT: usize> Room<LIMIT> {
         }
     }
 
-    /// Takes bytes: all of them, or none.
+    /// Counts `bytes` more bytes as used. In case of an error none of them are.
     ///
     /// # Errors
     ///
@@ -50,7 +50,7 @@ impl<const LIMIT: usize> Room<LIMIT> {
         Ok(())
     }
 
-    /// Gives bytes back.
+    /// Subtracts `bytes` from the used bytes.
     pub fn free(&mut self, bytes: usize) {
         self.used = self.used.saturating_sub(bytes);
     }

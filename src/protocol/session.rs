@@ -1,4 +1,4 @@
-//! One reply as a protocol writes it.
+//! The writer of one reply of a protocol.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -8,10 +8,10 @@ use crate::json::short::Token;
 use crate::json::template::Template;
 use crate::json::{Escape, escape};
 
-/// The bytes around every piece of text of a reply, as long as the session stays as it is.
+/// The bytes before and after every piece of text of a reply, until the state of the session changes.
 ///
-/// A session that has one lets the reply write text without it: the head, the text with what JSON
-/// escapes, the tail. [`Session::text`] must write the same bytes.
+/// If a session has a text frame, the reply writes text without calling the session: the head, the escaped text, the
+/// tail. [`Session::text`] must write the same bytes.
 #[derive(Clone, Debug)]
 pub struct TextFrame {
     head: Bytes,
@@ -21,13 +21,13 @@ pub struct TextFrame {
 }
 
 impl TextFrame {
-    /// Creates a frame from the bytes before and behind the text, which is the inside of a JSON
-    /// string escaped by `policy`.
+    /// Creates a frame from the bytes before and after the text. The text is the inside of a JSON string and is escaped
+    /// by `policy`.
     #[must_use]
     pub fn new(head: impl Into<Bytes>, tail: impl Into<Bytes>, policy: Escape) -> Self {
         let (head, tail) = (head.into(), tail.into());
         Self {
-            // Made once per session: the template only pays off over many tokens.
+            // Created once per session, because a template pays off only over many tokens.
             template: Template::new(&head, &tail),
             head,
             tail,
@@ -35,7 +35,7 @@ impl TextFrame {
         }
     }
 
-    /// Creates a frame that is the same for every reply.
+    /// Creates a frame from static bytes, which all replies share.
     #[must_use]
     pub const fn from_static(head: &'static [u8], tail: &'static [u8], policy: Escape) -> Self {
         Self {
@@ -46,20 +46,20 @@ impl TextFrame {
         }
     }
 
-    /// Creates the frame of events that differ in one text only, which `write` appends an event with. `None` if
-    /// they differ in more.
+    /// Creates the frame of events that `write` appends. `None` if two events with different texts differ in more than
+    /// the text.
     pub(super) fn of(policy: Escape, write: impl Fn(String, &mut Vec<u8>)) -> Option<Self> {
         let (mut one, mut two) = (Vec::new(), Vec::new());
         write("\u{1}".to_owned(), &mut one);
         write("\u{2}".to_owned(), &mut two);
-        // JSON escapes both by their numbers, which differ in the last digit.
+        // JSON escapes the two texts as `\u0001` and `\u0002`, which differ in the last digit.
         let digit = one.iter().zip(&two).position(|(one, two)| one != two)?;
         let (head, tail) = (one.get(..=digit)?, one.get(digit + 1..)?);
         let head = head.strip_suffix(br"\u0001")?;
         (two.get(digit + 1..)? == tail).then(|| Self::new(head.to_vec(), tail.to_vec(), policy))
     }
 
-    /// Appends the event with this token.
+    /// Appends the event of a token.
     #[inline(always)]
     pub(crate) fn write_token(&self, token: Token, out: &mut Vec<u8>) {
         match &self.template {
@@ -72,7 +72,7 @@ impl TextFrame {
         }
     }
 
-    /// Appends the event with this text.
+    /// Appends the event of a text.
     #[inline]
     pub fn write(&self, text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.head);
@@ -87,10 +87,10 @@ impl TextFrame {
 pub struct Failure<'a> {
     /// A message for the user.
     pub message: &'a str,
-    /// `true` if the client may retry the turn. An agent with side effects would have them
-    /// twice, so the default is no.
+    /// `true` if the client may retry the turn. `false` by default, because a retry would repeat the side effects of an
+    /// agent.
     pub retryable: bool,
-    /// `true` if the conversation is too long for the model. Clients that know this may compact it.
+    /// `true` if the conversation is too long for the model. Some clients then compact the conversation.
     pub too_long: bool,
 }
 
@@ -105,7 +105,7 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Returns the failure as the answer to a request.
+    /// Converts the failure into the refusal of a request, with `status`.
     pub(crate) fn to_refusal(self, status: StatusCode) -> Refusal {
         let refusal = Refusal::new(status, self.message.to_owned());
         match (self.too_long, self.retryable) {
@@ -116,30 +116,28 @@ impl<'a> Failure<'a> {
     }
 }
 
-/// One reply: its ids, its time, what the request switched on, and what has been written so far.
+/// The state of one reply: its ids, its time, the options of the request, and the progress of the reply.
 ///
-/// Every method appends to `out` and never removes what is there. The caller truncates `out` again
-/// when a method returns an error or panics, so a method that fails must leave the session as it
-/// was. The caller never passes empty text and calls nothing after [`finish`](Self::finish),
-/// [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
+/// Every method appends to `out` and never removes bytes. If a method returns an error or panics, the caller truncates
+/// `out` to its former length, so a method that fails must leave the session unchanged. The caller never passes empty
+/// text, and calls no method after [`finish`](Self::finish), [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
 pub trait Session: Send + 'static {
     /// An event that does not end the turn.
     type Output;
     /// An event that ends the turn.
     type Ending;
 
-    /// Takes note that the reply is stored, so that a client can resume it. Called before anything is written.
-    /// Nothing by default.
+    /// Records that the reply is stored, so that a client can resume it. Called before anything is written. Does
+    /// nothing by default.
     fn set_stored(&mut self) {}
 
-    /// Writes the beginning of a stream, before the agent's first part. Nothing by default.
+    /// Writes the beginning of a stream, before the agent's first part. Writes nothing by default.
     fn open(&mut self, out: &mut Vec<u8>) {
         let _ = out;
     }
 
-    /// Returns the bytes around every piece of text from here on, or `None` when text has to go
-    /// through [`text`](Self::text): because a block must be opened first, or because every event
-    /// has a number.
+    /// Returns the bytes before and after every piece of text from now on. `None` if the reply must call
+    /// [`text`](Self::text) for each piece, because a block must be opened first or every event has a number.
     fn text_frame(&self) -> Option<TextFrame> {
         None
     }
@@ -151,9 +149,8 @@ pub trait Session: Send + 'static {
     /// [`SendError`] when the text cannot be sent to this front end.
     fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError>;
 
-    /// Writes any other part of the shared vocabulary, or its nearest honest equivalent. A part that the
-    /// front end has no place for, or that this session does not know, writes nothing; calls that it
-    /// cannot make are an error.
+    /// Writes any other part of the shared vocabulary, or its closest accurate equivalent. Writes nothing for a part
+    /// that the front end cannot show or that this session does not know. A call that cannot be made is an error.
     ///
     /// # Errors
     ///
@@ -180,23 +177,23 @@ pub trait Session: Send + 'static {
         out.extend_from_slice(framing.keep_alive());
     }
 
-    /// Returns `true` if an event of the agent's own has made the answer a failure: one without a stream
-    /// then has the status 400. `false` by default.
+    /// Returns `true` if an event that is specific to the protocol has made the answer a failure. An answer without a
+    /// stream then has the status 400. `false` by default.
     fn is_failed(&self) -> bool {
         false
     }
 
-    /// Writes the end of a turn that was answered.
+    /// Writes the end of an answered turn.
     fn finish(&mut self, out: &mut Vec<u8>);
 
-    /// Writes the end of a turn that was cancelled: what was written so far is the answer. As
-    /// [`finish`](Self::finish) by default.
+    /// Writes the end of a cancelled turn: the output so far is the answer. By default the same as
+    /// [`finish`](Self::finish).
     fn cancelled(&mut self, out: &mut Vec<u8>) {
         self.finish(out);
     }
 
-    /// Returns the id of the reply, if it is part of what is written and front ends ask for the reply by
-    /// it. `None` by default.
+    /// Returns the id of the reply if it is part of the output and front ends request the reply by this id. `None` by
+    /// default.
     fn reply_id(&self) -> Option<&str> {
         None
     }

@@ -1,19 +1,19 @@
-//! Fields of spans, as OpenTelemetry's conventions for generative AI name them, in version 1.41.0.
+//! Spans and their fields, named by OpenTelemetry's conventions for generative AI, version 1.41.0.
 
 use tracing::{Instrument as _, Span};
 
 use super::Usage;
 
-/// The target of all spans and events.
+/// The target of all spans and events of this crate.
 pub(crate) const TARGET: &str = "copilot_wire";
 
-/// Records that the operation of a span has failed, with the class of the error.
+/// Records in a span that its operation has failed, with the class of the error.
 pub(crate) fn fail(span: &Span, class: &str) {
     span.record("error.type", class);
     span.record("otel.status_code", "ERROR");
 }
 
-/// Records the tokens of a call of a model, or of all calls of a turn.
+/// Records in a span the tokens of one call of a model, or of all calls of a turn.
 pub(crate) fn usage(span: &Span, usage: Usage) {
     for (name, tokens) in [
         ("gen_ai.usage.input_tokens", usage.input_tokens),
@@ -35,7 +35,7 @@ pub(crate) fn usage(span: &Span, usage: Usage) {
     }
 }
 
-/// Runs an operation in its span. `class` returns the class of an error.
+/// Runs an operation in a span. `class` returns the class of an error.
 pub(crate) async fn run<T, E>(
     span: Span,
     operation: impl Future<Output = Result<T, E>>,

@@ -1,4 +1,4 @@
-//! Reading of text events that differ from the previous one only in their text.
+//! Fast decoding of text events that differ from the previous event only in their text.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::Decode;
 use crate::json::{Json, Kind, string_between};
 use crate::sse;
 
-/// The text of an event, and its place in the data; see [`Decode::text`].
+/// The text of an event, and its position in the data; see [`Decode::text`].
 #[derive(Debug)]
 pub struct TextMember<'e> {
     text: &'e mut String,
@@ -17,7 +17,7 @@ pub struct TextMember<'e> {
 }
 
 impl<'e> TextMember<'e> {
-    /// Creates it from the text and the keys that lead to it. An array with one element needs no key.
+    /// Creates a `TextMember` from the text and the keys that lead to it. An array with one element needs no key.
     #[must_use]
     pub fn new(text: &'e mut String, path: &'static [&'static str]) -> Self {
         Self {
@@ -27,7 +27,7 @@ impl<'e> TextMember<'e> {
         }
     }
 
-    /// Adds the member that counts the events of a stream. It is written before the text.
+    /// Adds the member that numbers the events of a stream. It must precede the text in the data.
     #[must_use]
     pub fn counter(self, key: &'static str, value: &'e mut Option<u64>) -> Self {
         Self {
@@ -37,11 +37,11 @@ impl<'e> TextMember<'e> {
     }
 }
 
-/// The event that was decoded last. If the next one differs in its text only, it is changed in place.
+/// The event that was decoded last. It is changed in place if the next event differs only in its text.
 pub(super) struct LastEvent<D: Decode> {
     event: Option<D::Event>,
     template: Option<Template>,
-    /// The number of templates that were created since one was used.
+    /// The number of templates that were created since a template was last used.
     in_vain: u8,
 }
 
@@ -62,7 +62,7 @@ impl<D: Decode> LastEvent<D> {
         self.event.as_ref()
     }
 
-    /// Stores an event. `frame` is passed if it holds this event only.
+    /// Stores an event. `frame` is its frame if the frame contains no other event.
     pub(super) fn set(&mut self, event: D::Event, frame: Option<&sse::Event<'_>>) -> &D::Event {
         let event = self.event.insert(event);
         self.template = None;
@@ -73,8 +73,8 @@ impl<D: Decode> LastEvent<D> {
         event
     }
 
-    /// Changes the event to that of `frame`. Returns `false` if more than the text is different; the
-    /// event is dropped then.
+    /// Changes the stored event to the event of `frame`. If they differ in more than the text, drops the stored event
+    /// and returns `false`.
     #[inline]
     pub(super) fn change(&mut self, frame: &sse::Event<'_>) -> bool {
         let texts = self.template.as_ref().and_then(|it| it.strip(frame));
@@ -92,7 +92,7 @@ impl<D: Decode> LastEvent<D> {
         true
     }
 
-    /// Drops an event that is not going to be changed.
+    /// Drops the stored event unless it has a template, by which it could be changed.
     pub(super) fn release(&mut self) {
         self.event.take_if(|_| self.template.is_none());
     }
@@ -100,10 +100,10 @@ impl<D: Decode> LastEvent<D> {
 
 /// The name of an event, and the bytes of its data before and after the text.
 ///
-/// Most events of a stream differ from the one before in one text only, or in that and a number.
-/// Data that begins and ends like the last one, with the inside of a JSON string in between, is the
-/// same event with another text: that is exact, because the quotes of the string belong to the two
-/// ends. So the event as a whole need not be parsed.
+/// Most events of a stream differ from the previous event only in one text, or in one text and a number. If the data
+/// begins and ends like the previous data, with the inside of a JSON string in between, the event is the same with
+/// another text. This is exact, because the head and the tail contain the quotes of the string. So the event need not
+/// be parsed.
 struct Template {
     name: Box<str>,
     head: Box<str>,
@@ -113,8 +113,8 @@ struct Template {
 }
 
 impl Template {
-    /// Returns the counter and the text of a frame if nothing else is different. Empty text may be
-    /// read in another way, so it never fits.
+    /// Returns the counter and the text of a frame. `None` if the frame differs in anything else, or if the text is
+    /// empty, because empty text may have another meaning.
     #[inline]
     fn strip<'t>(&self, frame: &'t sse::Event<'_>) -> Option<(Option<u64>, Cow<'t, str>)> {
         let data = frame.data();
@@ -123,7 +123,7 @@ impl Template {
         if let Some(middle) = &self.middle {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, after) = rest.split_at_checked(digits)?;
-            // RFC 8259, section 6: a number has no leading zeros, so the whole would not be JSON.
+            // RFC 8259, section 6: a number with leading zeros is not JSON.
             let is_canonical = !number.starts_with('0') || number.len() == 1;
             counter = Some(number.parse().ok().filter(|_| is_canonical)?);
             rest = after.strip_prefix(&**middle)?;
@@ -134,11 +134,11 @@ impl Template {
         (!text.is_empty() && frame.name() == &*self.name).then_some((counter, text))
     }
 
-    /// Creates the template of an event if it has text without escapes.
+    /// Creates the template of an event. `None` if its text contains escapes.
     fn new(frame: &sse::Event<'_>, member: TextMember<'_>) -> Option<Self> {
         let data = frame.data();
         let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
-        // Both are slices of one buffer; the white space before the whole is not part of it.
+        // `part` and `json` are slices of one buffer. `json` begins after the leading white space of the data.
         let place = |json: &Json| json.as_bytes().as_ptr().addr();
         let before = data.len() - data.trim_ascii_start().len();
         let offset = |part: &Json| Some(place(part).checked_sub(place(&json))? + before);
@@ -150,8 +150,7 @@ impl Template {
         let start = offset(&inside)? + 1;
         let end = start + inside.as_bytes().len().checked_sub(2)?;
         let (mut head, mut middle) = (data.get(..start)?, None);
-        // Text with escapes differs from its source: its length in the data is not that of the
-        // text.
+        // If the text is not equal to its bytes in the data, it contains escapes.
         if data.get(start..end)? != member.text {
             return None;
         }

@@ -12,24 +12,24 @@ use tracing::field::Empty;
 use super::spans;
 use super::{AgentError, Env, OneLine, Refusal, Usage, User};
 
-/// The report of one turn, made once, when the turn is over: its agent is done, its reply and its
-/// body are dropped. A request that was refused in place of an answer is reported too.
+/// The report of one turn. It is made once, when the turn is over: the agent has ended, and its reply and body are
+/// dropped. A refused request is reported too.
 ///
-/// It is passed to observers, see [`Env::observe`]. Its `Display` is one line for a log.
+/// Observers receive it; see [`Env::observe`]. Its `Display` is one line for a log.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Turn<'a> {
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The path at which clients reach the route, with the [base path](crate::Router::base_path) and with the
-    /// parameters by name, such as `/agents/chats/{workspace}/chat/completions`: one of a few, so it may label a
-    /// metric. Empty for a body that was made without a router.
+    /// The path of the route as clients see it, with the [base path](crate::Router::base_path) and with the names of
+    /// the parameters, such as `/agents/chats/{workspace}/chat/completions`. The number of paths is limited, so the
+    /// path can label a metric. Empty for a body that was created without a router.
     pub path: &'a str,
-    /// The id of the [`User`] whom a guard or middleware has found, also if a later guard refused the request. There
-    /// may be many users, so it is no label of a metric.
+    /// The id of the [`User`] that a guard or middleware has identified, even if a later guard refused the request. The
+    /// number of users is not limited, so do not label a metric with the id.
     pub user: Option<&'a str>,
-    /// The name under which the agent is mounted, where its mount has one: that of a model, of a listed agent or of a
-    /// tool, so it may label a metric. `None` as well for a request that was refused.
+    /// The name under which the agent is mounted: the name of a model, of a listed agent or of a tool. It can label a
+    /// metric. `None` if the mount has no name, or the request was refused.
     pub agent: Option<&'a str>,
     /// The id of the conversation, when the front end sent one.
     pub conversation_id: Option<&'a str>,
@@ -38,21 +38,21 @@ pub struct Turn<'a> {
     /// `true` if the agent was [detached](crate::Body::detach) from its body.
     pub detached: bool,
     /// `true` if the reply should have been stored, to outlive its connection or to be continued by its id, but could
-    /// not be.
+    /// not be stored.
     pub unstored: bool,
-    /// The time from the request to the first output that the agent wrote: text, reasoning, calls, or any other part
-    /// of the answer. Steps, runs of tools and usage do not count. `None` if it wrote none.
+    /// The time from the request to the agent's first output: text, reasoning, calls, or any other part of the answer.
+    /// Steps, tool runs and usage are not output. `None` if there was no output.
     pub first_output: Option<Duration>,
     /// The time from the request to the end of the turn, by the clock of the environment.
     pub duration: Duration,
     /// The number of bytes of the body that were sent.
     pub bytes: u64,
-    /// The number of texts, parts and events that the agent wrote.
+    /// The number of texts, parts and protocol events that the agent wrote.
     pub events: u64,
     /// The tokens that the agent reported with [`Reply::usage`](crate::Reply::usage).
     pub usage: Option<Usage>,
-    /// The extensions of the request, to which guards and middleware add. Those of a request that a guard refused
-    /// are what that guard got.
+    /// The extensions of the request, including those that guards and middleware have added. For a request that a guard
+    /// refused, the extensions that this guard received.
     pub extensions: &'a Extensions,
 }
 
@@ -68,19 +68,19 @@ pub enum Outcome<'a> {
     Failed {
         /// The error that the agent returned.
         error: &'a AgentError,
-        /// `true` if the failure was sent to the front end: nothing can follow the end of a turn.
+        /// `true` if the failure was sent to the front end. It is not sent if the turn had already ended.
         sent: bool,
     },
-    /// The agent panicked, in its own task or in another one that held its reply.
+    /// The agent panicked, in its own task or in another task that held its reply.
     Panicked {
         /// `true` if the failure was sent to the front end.
         sent: bool,
     },
-    /// Somebody cancelled the turn, or nobody read it for a long time.
+    /// The turn was cancelled, or no client read the reply for a long time.
     Cancelled,
-    /// The server shut down before the agent was done, see [`Router::drain`](crate::Router::drain).
+    /// The server shut down before the agent had ended; see [`Router::drain`](crate::Router::drain).
     ShutDown,
-    /// The client left before it had the whole answer, or the agent was dropped for another reason.
+    /// The client disconnected before it had the whole answer, or the agent was dropped for another reason.
     ClientLeft,
 }
 
@@ -107,7 +107,8 @@ impl Outcome<'_> {
     }
 }
 
-/// One line, whatever an error says: `PROTOCOL turn at /v1/query failed: the disk is full, at src/main.rs:12`.
+/// Writes one line, whatever an error contains: `PROTOCOL turn at /v1/query failed: the disk is full, at
+/// src/main.rs:12`.
 impl fmt::Display for Turn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} turn", self.protocol)?;
@@ -135,7 +136,7 @@ impl fmt::Display for Turn<'_> {
     }
 }
 
-/// The facts about a running turn that its report needs.
+/// The data of a running turn that its report needs.
 pub(crate) struct Record {
     env: Env,
     protocol: &'static str,
@@ -144,7 +145,7 @@ pub(crate) struct Record {
     conversation_id: Option<String>,
     /// The extensions of the request, which are dropped at the end of the turn.
     extensions: Extensions,
-    /// `None` if there is no observer.
+    /// The time of the request; `None` if there is no observer.
     start: Option<SystemTime>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
@@ -171,7 +172,7 @@ impl Record {
             agent: None,
             conversation_id: None,
             extensions: Extensions::new(),
-            // Without an observer nobody learns how long a turn took, so the clock is not read.
+            // Without an observer the duration is not reported, so the clock is not read.
             start: env.is_observed().then(|| env.now()),
             #[cfg(feature = "tracing")]
             span: tracing::Span::none(),
@@ -192,7 +193,7 @@ impl Record {
 
     /// Sets the extensions of the request.
     pub(crate) fn extensions(mut self, extensions: &Extensions) -> Self {
-        // Without an observer nobody reads them but for the user, whom a fault on standard error names.
+        // Without an observer only the user is needed, for the line on standard error that reports a fault.
         if self.start.is_some() {
             self.extensions.clone_from(extensions);
         } else if let Some(user) = extensions.get::<User>() {
@@ -201,9 +202,9 @@ impl Record {
         self
     }
 
-    /// Sets the conversation, if there is an observer.
+    /// Sets the id of the conversation, if there is an observer.
     pub(crate) fn conversation<T: Into<String>>(mut self, id: impl FnOnce() -> Option<T>) -> Self {
-        // Without an observer nobody reads it, so it is not looked for.
+        // Without an observer the id is not reported, so it is not computed.
         if self.start.is_some() {
             self.conversation_id = id().map(Into::into);
         }
@@ -211,7 +212,7 @@ impl Record {
     }
 
     /// Opens the span in which the agent runs, an `invoke_agent` span of OpenTelemetry's conventions. Its parent is the
-    /// span of the caller; the ids of a trace that the client began are written down beside it.
+    /// current span. The ids of a trace that the client began are recorded as fields.
     #[cfg(feature = "tracing")]
     pub(crate) fn open_span(mut self, headers: &http::HeaderMap) -> Self {
         let (trace_id, parent_id) = traceparent(headers).unzip();
@@ -252,14 +253,14 @@ impl Record {
         &self.env
     }
 
-    /// Returns `true` if anybody learns how long the turn took.
+    /// Returns `true` if the duration of the turn will be reported.
     pub(crate) fn is_timed(&self) -> bool {
         self.start.is_some()
     }
 
-    /// Returns the time since the turn began; `None` if there is no observer.
+    /// Returns the time since the request; `None` if there is no observer.
     pub(crate) fn elapsed(&self) -> Option<Duration> {
-        // The system's clock may have been set back meanwhile.
+        // Zero if the system's clock was set back since.
         self.start
             .map(|start| self.env.now().duration_since(start).unwrap_or_default())
     }
@@ -292,7 +293,7 @@ impl Record {
     }
 }
 
-/// Returns the trace and the span that a W3C `traceparent` header names.
+/// Returns the trace id and the span id of a W3C `traceparent` header.
 #[cfg(feature = "tracing")]
 fn traceparent(headers: &http::HeaderMap) -> Option<(&str, &str)> {
     let mut parts = headers.get("traceparent")?.to_str().ok()?.split('-');
@@ -301,7 +302,7 @@ fn traceparent(headers: &http::HeaderMap) -> Option<(&str, &str)> {
     (is_id(trace, 32) && is_id(span, 16)).then_some((trace, span))
 }
 
-/// Records the outcome of a turn, in the span of the turn.
+/// Records the outcome of a turn in its span.
 #[cfg(feature = "tracing")]
 fn trace(turn: &Turn<'_>, span: &tracing::Span) {
     span.record("copilot_wire.outcome", turn.outcome.as_str());
@@ -316,7 +317,7 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
         Outcome::Panicked { .. } => spans::fail(span, "panic"),
         _ => {}
     }
-    // The span has these fields already.
+    // An enabled span already has these fields.
     let (protocol, path) = span
         .is_disabled()
         .then_some((turn.protocol, turn.path))

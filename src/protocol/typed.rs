@@ -1,8 +1,8 @@
-//! Declarations for protocols whose events are JSON objects, each of a type that it names.
+//! A macro that declares the events of a protocol as structs, each with a fixed type.
 
-/// Declares the payloads of a protocol whose events are JSON objects, each of a type that it names: a struct each, whose
-/// type on the wire is fixed. Options of [`Wire`](crate::json::Wire) are in brackets, behind the name and behind a
-/// field. All have the fields in front, and the members that are not known as `unknown`.
+/// Declares the payloads of a protocol whose events are JSON objects with a type: one struct for each type. Options of
+/// [`Wire`](crate::json::Wire) are in brackets after the name and after a field. All structs have the fields of the
+/// first block, and a field `unknown` with the members that are not declared.
 ///
 /// ```
 /// use copilot_wire::payloads;
@@ -44,7 +44,7 @@ macro_rules! payloads {
         pub struct $name {
             $($(#[$field_doc])* $(#[wire($($field_option)*)])? pub $field: $kind,)*
             $($(#[$shared_doc])* pub $shared: $shared_kind,)*
-            /// Members that this crate does not know. Replies leave them out: clients may fail at them.
+            /// Members that this crate does not know. Replies leave them out, because clients may fail at them.
             pub unknown: $crate::json::Members,
         }
     };

@@ -1,4 +1,4 @@
-//! The tokens that a turn took.
+//! The tokens that a turn used.
 
 use std::ops::AddAssign;
 
@@ -66,7 +66,7 @@ impl AddAssign for Usage {
 }
 
 impl Usage {
-    /// Returns what was added to `earlier` figures: the differences, and zero where a figure has become less.
+    /// Returns the increase since `earlier`, for each figure. Zero if a figure has decreased.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         self.zip(earlier, u64::saturating_sub)

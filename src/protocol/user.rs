@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 /// The authenticated user of a request, which a guard or middleware adds to the extensions of the request.
 ///
-/// Questions in text are bound to the user, so that nobody can answer another user's, and resumable replies belong
-/// to the user. Without this extension all callers are one user, and replies
-/// [per user](crate#features) are not resumable.
+/// Questions in text are bound to the user, so that no other user can answer them, and a resumable reply belongs to its
+/// user. Without this extension all callers count as one user, and replies [per user](crate#features) are not
+/// resumable.
 ///
 /// ```
 /// use copilot_wire::Router;

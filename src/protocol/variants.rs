@@ -1,6 +1,6 @@
-//! Conversion of values to the enums that they are variants of.
+//! Conversion of values into the enums whose variants contain them.
 
-/// Implements `From` for the values of variants.
+/// Implements `From` for each variant's value.
 ///
 /// ```
 /// enum Ending {

@@ -1,4 +1,4 @@
-//! Calls to the store: their time limit, and what operators learn of them.
+//! Calls to the store: their timeout, and the report of the store's health.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,26 +7,26 @@ use std::time::{Duration, SystemTime};
 use super::store::StoreError;
 use crate::protocol::Env;
 
-/// The time limit of a call to the store. A store has a shorter one of its own.
+/// The timeout of a call to the store. A store should have a shorter timeout of its own.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// The health of the store of replies, as one server sees it, and counters since its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreHealth {
-    /// `false` if the last answer of the store was [`StoreError::Unavailable`], or there was none.
+    /// `false` if the last call ended with [`StoreError::Unavailable`] or a timeout.
     pub reachable: bool,
     /// The time of the last change of `reachable`; `None` while the store has always been reachable.
     pub since: Option<SystemTime>,
-    /// The text of the last error that counts as a failure. It stays when the store is reachable again.
+    /// The text of the last error that counts as a failure. It remains when the store is reachable again.
     pub error: Option<String>,
     /// The number of calls that have ended.
     pub calls: u64,
     /// The number of calls that ended with [`StoreError::Unavailable`] or [`StoreError::Full`].
     pub failures: u64,
-    /// The number of replies that run in this process, with those whose ends are not stored yet.
+    /// The number of replies that run in this process, including those whose ends are not stored yet.
     pub running: usize,
-    /// The number of replies that were not stored, or not to their ends.
+    /// The number of replies that were not stored, or not completely.
     pub unstored: u64,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Health {
     calls: AtomicU64,
     failures: AtomicU64,
     unstored: AtomicU64,
-    /// The same as in `last`: read without the lock by every call that succeeds.
+    /// The same as `away` in `last`, so that calls that succeed read it without the lock.
     away: AtomicBool,
     last: Mutex<Last>,
 }
@@ -49,11 +49,11 @@ struct Last {
 }
 
 impl Health {
-    /// Waits for a call to the store, up to its time limit if there is a timer, and counts it.
+    /// Waits for a call to the store, until its timeout if there is a timer, and counts it.
     ///
     /// # Cancel safety
     ///
-    /// As for the call. A call that is dropped is not counted.
+    /// The same as for the call. A call that is dropped is not counted.
     pub(super) async fn call<T>(
         &self,
         env: &Env,
@@ -99,7 +99,7 @@ impl Health {
         }
     }
 
-    /// Counts a reply that is not stored, or not to its end.
+    /// Counts a reply that is not stored, or not completely.
     pub(super) fn add_unstored(&self) {
         self.unstored.fetch_add(1, Ordering::Relaxed);
     }

@@ -1,11 +1,11 @@
-//! A reply that this process runs: its events in memory, for the readers here.
+//! The local memory of a reply that this process runs: its events, for readers in this process.
 //!
-//! The pump pushes frames, readers take them by number, each at its own speed. Frames that the store has are
-//! dropped beyond [`RING`]; a reader that falls behind them reads the store. Frames that it does not have
-//! stay, up to the limit of the reply. So neither a reader nor the store holds up anybody else.
+//! The pump pushes frames, and each reader takes them by number, at its own speed. Frames that are stored are dropped
+//! beyond [`RING`]; a reader that falls behind reads the store. Frames that are not stored remain, up to the limit of
+//! the reply. So neither a reader nor the store delays anybody else.
 //!
-//! Once storing has ended, the reader that is furthest sets the pace: frames that it has taken are dropped beyond
-//! [`RING`], and the pump waits while more than that is left. A reader that falls behind them gets a failure.
+//! Once storing has ended, the furthest reader sets the pace: frames that it has taken are dropped beyond [`RING`], and
+//! the pump waits while more bytes than [`RING`] remain. A reader that falls behind gets a failure.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -19,10 +19,10 @@ use crate::agent::{Key, Wakers};
 use crate::protocol::Framing;
 use crate::sync::{Mutex, MutexGuard};
 
-/// The bytes of frames that stay in memory, although the store has them.
+/// The maximum size in bytes of the frames that stay in memory although they are stored.
 const RING: usize = 256 * 1024;
 
-/// The limit of one append in bytes, unless a frame is larger: the size of a page that is read.
+/// The maximum size in bytes of one append, unless one frame is larger: the size of a page.
 pub(super) const BATCH: usize = 64 * 1024;
 
 pub(super) struct Local(Mutex<State>);
@@ -30,26 +30,26 @@ pub(super) struct Local(Mutex<State>);
 struct State {
     framing: Framing,
     frames: VecDeque<Frame>,
-    /// The bytes of `frames`.
+    /// The size of `frames` in bytes.
     size: usize,
     /// The number of the first event in `frames`.
     first: u64,
-    /// The number of events that the store has.
+    /// The number of events that are stored.
     stored: u64,
     /// The number of all events.
     next: u64,
     end: Option<ReplyEnd>,
     cancelled: bool,
-    /// The answer of the store whether there is a log, once it has given one.
+    /// `true` if the store has created the log, `false` if it has rejected it; `None` until it has answered.
     registered: Option<bool>,
-    /// The number of the event that the furthest reader takes next.
+    /// The number of the next event for the furthest reader.
     taken: u64,
     /// `true` once storing has ended.
     paced: bool,
     readers: usize,
     pump: Option<Waker>,
     waiting: Wakers,
-    /// Bytes of an event that is not complete.
+    /// The bytes of an event that is not complete yet.
     partial: Vec<u8>,
 }
 
@@ -58,20 +58,20 @@ struct Frame {
     bytes: Bytes,
 }
 
-/// A reader of a reply that this process runs. The reply counts it until it is dropped.
+/// A reader of a reply that this process runs. The reply counts its readers until they are dropped.
 pub(super) struct Reader {
     local: Arc<Local>,
     key: Key,
 }
 
-/// The result of a look into the local memory.
+/// The result of a lookup in the local memory.
 pub(super) enum Found {
     /// Events, and the number after them.
     Events(Bytes, u64),
-    /// The end. The last frame of a reply says how it ended, unless it is lost: then the pump was dropped, or
-    /// another server has taken the agent for dead.
+    /// The end. The last frame of a reply tells how it ended, except for a lost reply: its pump was dropped, or another
+    /// server has declared the agent's server dead.
     End(ReplyEnd),
-    /// They are in the store alone.
+    /// The events are only in the store.
     Dropped,
 }
 
@@ -97,12 +97,12 @@ impl Local {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under the lock panics in the middle of a change.
+        // A poisoned lock is usable: no code under it panics in the middle of a change.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a frame of whole events. Returns the number of events so far.
-    /// Bytes after the last whole event are held back until the event is complete.
+    /// Adds a frame and returns the number of events so far. Bytes after the last whole event are retained until the
+    /// event is complete.
     pub(super) fn push(&self, bytes: Bytes) -> u64 {
         let mut state = self.lock();
         let framing = state.framing;
@@ -128,12 +128,11 @@ impl Local {
         next
     }
 
-    /// Returns the events that the store does not have, as far as they are appended at a time, with the
-    /// number of the first one and the number after the last one.
+    /// Returns the next batch of events that are not stored, with the number of the first event and the number after
+    /// the last.
     pub(super) fn unstored(&self) -> Option<(u64, Bytes, u64)> {
         let state = self.lock();
-        // Frames are in the order of their numbers, and appends end at frames, so no frame is
-        // stored in part.
+        // Frames are sorted by number, and appends end at the end of a frame, so no frame is partly stored.
         let start = state.frames.partition_point(|it| it.first < state.stored);
         let first = state.frames.get(start)?;
         let mut size = 0;
@@ -142,7 +141,7 @@ impl Local {
             size <= BATCH
         };
         let count = state.frames.iter().skip(start).take_while(fits).count();
-        // One frame at least: a frame that is larger than a batch is returned alone.
+        // At least one frame: a frame that is larger than a batch is returned alone.
         let end = start + count.max(1);
         let next = state.frames.get(end).map_or(state.next, |it| it.first);
         let bytes = match end - start {
@@ -156,33 +155,33 @@ impl Local {
         Some((first.first, bytes, next))
     }
 
-    /// Records that the store has the events before `next`.
+    /// Records that all events before `next` are stored.
     pub(super) fn stored(&self, next: u64) {
         let mut state = self.lock();
         state.stored = next;
         state.trim();
     }
 
-    /// Ends the frames. The first end stays.
+    /// Ends the reply. Only the first call has an effect.
     pub(super) fn end(&self, end: ReplyEnd) {
         let mut state = self.lock();
         state.end.get_or_insert(end);
         state.wake();
     }
 
-    /// Returns `true` if more frames may come.
+    /// Returns `true` if more frames may follow.
     pub(super) fn is_running(&self) -> bool {
         self.lock().end.is_none()
     }
 
-    /// Takes note that the store has created the log, or rejected it.
+    /// Records whether the store has created the log.
     pub(super) fn set_registered(&self, created: bool) {
         let mut state = self.lock();
         state.registered = Some(created);
         state.wake();
     }
 
-    /// Returns `true` if all events are stored, or are going to be: the reply can be resumed.
+    /// Returns `true` if all events are stored or will be stored, so that the reply can be resumed.
     pub(super) fn is_resumable(&self) -> bool {
         let state = self.lock();
         state.registered == Some(true) && !state.paced
@@ -193,20 +192,20 @@ impl Local {
         self.lock().registered == Some(true)
     }
 
-    /// Takes note that nothing is stored from here on.
+    /// Records that storing has ended, so that from now on readers set the pace.
     pub(super) fn pace(&self) {
         let mut state = self.lock();
         state.paced = true;
         state.trim();
     }
 
-    /// Returns `true` if nothing is stored, and the readers have to take frames before there are more.
+    /// Returns `true` if storing has ended and readers must take frames before more are pushed.
     pub(super) fn is_full(&self) -> bool {
         let state = self.lock();
         state.paced && state.size > RING
     }
 
-    /// Returns the state of the reply, as far as this process knows it.
+    /// Returns the state of the reply, as this process sees it.
     pub(super) fn state(&self) -> ReplyState {
         let state = self.lock();
         ReplyState {
@@ -225,14 +224,14 @@ impl Local {
         }
     }
 
-    /// Has the pump cancel the reply.
+    /// Makes the pump cancel the reply.
     pub(super) fn cancel(&self) {
         let mut state = self.lock();
         state.cancelled = true;
         state.wake_pump();
     }
 
-    /// Returns `true` if the reply is to be cancelled, and wakes the task of the pump from here on.
+    /// Returns `true` if the reply must be cancelled. Otherwise a later cancellation wakes the task of the pump.
     pub(super) fn poll_cancelled(&self, cx: &Context<'_>) -> bool {
         let mut state = self.lock();
         match &mut state.pump {
@@ -248,7 +247,7 @@ impl Local {
 }
 
 impl Reader {
-    /// Returns what there is from event `from` on, or waits for it.
+    /// Returns the events from number `from` on, or the end. Waits if there is neither.
     pub(super) fn poll(&mut self, from: u64, cx: &Context<'_>) -> Poll<Found> {
         let mut state = self.local.lock();
         let found = state.find(from);
@@ -264,7 +263,7 @@ impl Reader {
         self.local.is_resumable()
     }
 
-    /// Waits until the store has answered whether there is a log.
+    /// Waits until the store has created or rejected the log.
     pub(super) fn poll_registered(&mut self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.local.lock();
         if state.registered.is_some() || state.end.is_some() {
@@ -287,7 +286,7 @@ impl Drop for Reader {
 }
 
 impl State {
-    /// Returns what there is from event `from` on.
+    /// Returns the events from number `from` on, or the end; `None` if there is neither yet.
     fn find(&self, from: u64) -> Option<Found> {
         if from < self.first {
             return Some(Found::Dropped);
@@ -305,7 +304,7 @@ impl State {
         Some(Found::Events(bytes, next))
     }
 
-    /// Drops frames beyond the ring that are stored, or are not going to be stored and were taken.
+    /// Drops frames beyond the ring that are stored or, once storing has ended, were taken.
     fn trim(&mut self) {
         let end = match self.paced {
             true => self.stored.max(self.taken),
@@ -313,7 +312,8 @@ impl State {
         };
         while self.size > RING {
             let after = self.frames.get(1).map_or(self.next, |it| it.first);
-            // This is the only copy: memory grows up to the limit of the reply while the store is away.
+            // A frame that is not stored has no other copy. While the store is unavailable, memory grows up to the
+            // limit of the reply.
             if after > end {
                 return;
             }
@@ -326,18 +326,18 @@ impl State {
     }
 }
 
-/// Wakes the readers, after the lock.
+/// Methods that wake readers after they have released the lock.
 trait Wake {
     fn wake(self);
     fn wake_pump(self);
 
-    /// Takes note that a reader has the events before number `from`.
+    /// Records that a reader has taken the events before number `from`.
     fn take(self, from: u64);
 }
 
 impl Wake for MutexGuard<'_, State> {
     fn wake(mut self) {
-        // Foreign code: called without the lock, as it may poll a reader at once.
+        // Wakers are foreign code and may poll a reader immediately, so they are called without the lock.
         let waiting = self.waiting.take();
         drop(self);
         waiting.for_each(Waker::wake);
@@ -351,7 +351,7 @@ impl Wake for MutexGuard<'_, State> {
         self.taken = from;
         if self.paced {
             self.trim();
-            // Also where it was not full: frames that were stored late may have made the space.
+            // Even if the memory was not full: frames that were stored late may have freed the space.
             if self.size <= RING {
                 self.wake_pump();
             }

@@ -19,22 +19,22 @@ use crate::agent::{Key, Wakers};
 use crate::protocol::Env;
 use crate::sync::{Mutex, MutexGuard};
 
-/// A page has this many bytes at most, unless one event has more.
+/// The maximum size of a page in bytes, unless one event is larger.
 const PAGE: usize = 64 * 1024;
 
-/// A read waits this long for events.
+/// The maximum time that a read waits for events.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// A reader that was noted within this time is there.
+/// The time for which a noted reader counts as present.
 const ATTENDED: Duration = Duration::from_secs(60);
 
 /// The estimated size of a log without its events, in bytes.
 const OVERHEAD: usize = 512;
 
-/// A [`ReplyStore`] in the memory of this process: for one server, and for tests.
+/// A [`ReplyStore`] in the memory of this process: for a single server, and for tests.
 ///
-/// Logs expire by the clock of its environment, and have 1 GiB together by default; those that have ended make space
-/// for others. Without a timer a read waits until there is something to return.
+/// Logs expire by the clock of its environment. All logs together may have 1 GiB by default; ended logs are deleted to
+/// free space for others. Without a timer a read waits until there is something to return.
 ///
 /// ```
 /// use std::time::Duration;
@@ -73,13 +73,13 @@ struct State {
 struct Log {
     meta: ReplyMeta,
     expires: SystemTime,
-    /// The events as they were appended, each with the number of its first one.
+    /// The events as they were appended, each chunk with the number of its first event.
     chunks: Vec<(u64, Bytes)>,
     size: usize,
     next: u64,
     end: Option<ReplyEnd>,
     cancelled: bool,
-    /// The time at which a reader was noted last.
+    /// The time at which a reader was last noted.
     noted: Option<SystemTime>,
     readers: Wakers,
     /// The tasks that wait for a cancellation.
@@ -104,8 +104,8 @@ impl MemoryReplyStore {
         self
     }
 
-    /// Sets the size of all logs together, in bytes. Where it would be exceeded, replies that have ended are deleted
-    /// before their time, the one that expires first at first. Without any, [`StoreError::Full`] is returned.
+    /// Sets the maximum size of all logs together, in bytes. If it would be exceeded, ended replies are deleted early,
+    /// in the order in which they expire. If there are none, [`StoreError::Full`] is returned.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -124,9 +124,9 @@ impl MemoryReplyStore {
         self.len() == 0
     }
 
-    /// Returns the state without the logs that have expired.
+    /// Removes the logs that have expired, and returns the state.
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under the lock panics in the middle of a change.
+        // A poisoned lock is usable: no code under it panics in the middle of a change.
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.expire(self.env.now());
         state
@@ -166,22 +166,22 @@ impl State {
         };
         self.size -= log.size;
         if let Some(conversation) = log.meta.conversation {
-            // A later reply of the conversation may have taken the place.
+            // A later reply of the conversation may have replaced this one.
             if self.latest.get(&conversation) == Some(&id) {
                 self.latest.remove(&conversation);
             }
         }
     }
 
-    /// Makes space, by deleting replies that have ended.
+    /// Frees space by deleting ended replies.
     fn reserve(&mut self, size: usize, limit: usize) -> Result<(), StoreError> {
-        // For what never fits nothing is deleted.
+        // Nothing is deleted for a log that can never fit.
         if size > limit {
             return Err(StoreError::Full);
         }
         while size > limit.saturating_sub(self.size) {
             let ended = |(_, id): &&(SystemTime, ReplyId)| {
-                // An empty log is a mark that something has happened, and takes no space to speak of.
+                // An empty log is a marker, and hardly takes space.
                 let log = self.logs.get(id);
                 log.is_some_and(|log| log.end.is_some() && log.next > 0)
             };
@@ -198,7 +198,7 @@ impl State {
 }
 
 impl Log {
-    /// Returns the events from number `from` on, if there are any or no more will come.
+    /// Returns the events from number `from` on; `None` if there are none yet and more may follow.
     fn page(&self, from: u64) -> Option<Page> {
         if from >= self.next {
             return self
@@ -213,7 +213,7 @@ impl Log {
             size <= PAGE
         };
         let count = self.chunks.iter().skip(start).take_while(fits).count();
-        // One at least, however large: a reader that got nothing would ask for the same again.
+        // At least one chunk, however large: a reader that got none would repeat the read.
         let end = start + count.max(1);
         let chunks = self.chunks.get(start..end)?;
         let next = self.chunks.get(end).map_or(self.next, |(first, _)| *first);
@@ -224,7 +224,7 @@ impl Log {
                 (chunks.first()?.0, events.concat().into())
             }
         };
-        // Only with the last event: a reader stops at the end.
+        // The end is returned only with the last event, because readers stop at the end.
         let end = self.end.filter(|_| next == self.next);
         Some(Page::new(first..next, events, end))
     }
@@ -272,7 +272,7 @@ impl ReplyStore for MemoryReplyStore {
         if let Some(end) = log.end {
             return Err(StoreError::Sealed(end));
         }
-        // Stored already: the writer did not get the answer and tries again.
+        // The events are stored already: the writer did not receive the response and repeats the append.
         if numbers.start < log.next || events.is_empty() {
             return Ok(Duration::ZERO);
         }
@@ -302,8 +302,7 @@ impl ReplyStore for MemoryReplyStore {
             return Ok(end);
         }
         log.end = Some(end);
-        // From the end on, readers have the retention time, however long the reply was allowed to
-        // run.
+        // After the end, readers have the whole retention time, independent of the lifetime.
         let before = mem::replace(&mut log.expires, now + log.meta.retention);
         let after = log.expires;
         let waiting = log.readers.take();
@@ -363,7 +362,7 @@ impl ReplyStore for MemoryReplyStore {
     async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
         let mut state = self.lock();
         let log = state.log(id)?;
-        // A reply that has ended cannot be cancelled any more.
+        // A reply that has ended cannot be cancelled.
         log.cancelled |= log.end.is_none();
         let waiting = log.runners.take();
         drop(state);
@@ -388,7 +387,7 @@ impl ReplyStore for MemoryReplyStore {
     }
 }
 
-/// A task that waits for a change of a log.
+/// A future that waits for a change of a log.
 struct Waiter<'a> {
     store: &'a MemoryReplyStore,
     id: ReplyId,

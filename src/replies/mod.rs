@@ -1,19 +1,20 @@
-//! Replies that outlive the connection that asked for them.
+//! Replies that outlive the connection on which they were requested.
 //!
-//! Without this module a reply ends with its connection: a page that is reloaded has lost the answer.
-//! [`Router::resumable`](crate::Router::resumable) gives a router [`Replies`]: agents then run in tasks of
-//! their own, and their output is also appended to a log in a [`ReplyStore`], from which any server that
-//! shares the store can send it again.
+//! Without this module a reply ends with its connection: a page that is reloaded loses the answer.
+//! [`Router::resumable`](crate::Router::resumable) gives a router [`Replies`]. Agents then run in their own tasks, and
+//! their output is also appended to a log in a [`ReplyStore`], from which any server that shares the store can send it
+//! again.
 //!
 //! # Tasks
 //!
 //! | part | runs | does |
 //! |---|---|---|
-//! | pump | as a task, one per reply | polls the body, which runs the agent; puts frames into local memory; appends them to the log, one append at a time, as often as the store asks for |
-//! | tail | in the body of each response | takes events from local memory, or from the log where this process does not run the reply |
+//! | pump | as a task, one per reply | polls the body, which runs the agent; puts frames into local memory; appends them to the log, one append at a time, as often as the store requests |
+//! | tail | in the body of each response | takes events from local memory, or from the log if another process runs the reply |
 //!
-//! A tail never waits for the log while local memory has what it needs, and the pump waits for tails only once nothing
-//! is stored any more. The end of a log is written once, by whoever is first: the pump, or a server that finds the pump's server dead.
+//! A tail does not wait for the log while local memory has the events that it needs, and the pump waits for tails only
+//! once storing has ended. The end of a log is written once: by the pump, or by a server that finds the pump's server
+//! dead.
 
 mod health;
 mod local;
@@ -49,8 +50,7 @@ use pump::Pump;
 use runs::Shared;
 use tail::Tail;
 
-/// The configuration of replies that outlive their connections: the store of their logs, their users,
-/// and limits.
+/// The configuration of replies that outlive their connections: the store of their logs, their users, and limits.
 ///
 /// ```
 /// use copilot_wire::Router;
@@ -63,8 +63,8 @@ use tail::Tail;
 /// # let _ = router;
 /// ```
 ///
-/// Cloning it shares the store and the runs. Timers come from the environment of the router: without one a
-/// store that fails is not asked again, and nothing is cancelled for its age.
+/// Clones share the store and the running replies. Timers come from the environment of the router: without a timer, a
+/// failed call to the store is not repeated, and no reply is cancelled because of its age.
 #[derive(Clone)]
 pub struct Replies {
     shared: Arc<Shared>,
@@ -81,13 +81,13 @@ struct Limits {
     runs: usize,
     runs_per_user: usize,
     join: bool,
-    /// The time limit of a connection, after which its client resumes.
+    /// The maximum time of a connection, after which its client resumes the reply.
     reconnect: Option<Duration>,
-    /// All callers are one user.
+    /// `true` if all callers count as one user.
     single: bool,
 }
 
-/// The time for which the head of a response waits for each answer of the store.
+/// The maximum time that the head of a response waits for each response of the store.
 const REGISTRATION: Duration = Duration::from_millis(10);
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -95,9 +95,8 @@ const MINUTE: Duration = Duration::from_secs(60);
 impl Replies {
     /// Creates the replies of a server with several users.
     ///
-    /// `spawn` runs a task to its end, such as `tokio::spawn`. The reply to a request belongs to its
-    /// [`User`], whom a guard has added: nobody else can read or cancel it. Without a user the reply is not
-    /// resumable.
+    /// `spawn` runs a task to its end, such as `tokio::spawn`. A reply belongs to the [`User`] of its request, whom a
+    /// guard has added: no other user can read or cancel it. Without a user the reply is not resumable.
     pub fn per_user<S, T>(store: impl ReplyStore + 'static, spawn: S) -> Self
     where
         S: Fn(Task) -> T + Send + Sync + 'static,
@@ -138,73 +137,72 @@ impl Replies {
         self
     }
 
-    /// Sets the time limit of a reply, after which it fails. The default is an hour.
+    /// Sets the maximum time of a reply, after which it fails. The default is an hour.
     #[must_use]
     pub fn lifetime(mut self, time: Duration) -> Self {
         self.limits.lifetime = time;
         self
     }
 
-    /// Sets the time without a reader on any server after which a reply is cancelled. The default is 10
-    /// minutes.
+    /// Sets the time after which a reply without a reader on any server is cancelled. The default is 10 minutes.
     #[must_use]
     pub fn abandoned(mut self, time: Duration) -> Self {
         self.limits.abandoned = time;
         self
     }
 
-    /// Sets the limits of one reply, in bytes and in events, beyond which it is not stored. The defaults are 8 MiB
-    /// and 100,000 events. At most this much of each reply is in memory while the store is unavailable.
+    /// Sets the limits of one reply, in bytes and in events, beyond which it is not stored. The defaults are 8 MiB and
+    /// 100,000 events. While the store is unavailable, at most this much of each reply is in memory.
     ///
-    /// Beyond them the log ends with [`ReplyEnd::Lost`], and the reply goes on for the readers that are connected to
-    /// this server; without any it fails. At most 256 KiB of it are in memory from then on: the agent waits for the
-    /// reader that is furthest, and a reader that falls behind by more gets a failure. The same holds for
-    /// a reply whose log was lost or was ended by another server.
+    /// Beyond the limits the log ends with [`ReplyEnd::Lost`], and the reply continues for the readers that are
+    /// connected to this server; without a reader it fails. From then on at most 256 KiB of the reply are in memory:
+    /// the agent waits for the furthest reader, and a reader that falls further behind gets a failure. The same applies
+    /// to a reply whose log was lost or was ended by another server.
     #[must_use]
     pub fn limit(mut self, bytes: usize, events: u64) -> Self {
         (self.limits.bytes, self.limits.events) = (bytes, events);
         self
     }
 
-    /// Sets the number of resumable replies that may run in this process at once. Further ones are ordinary
-    /// replies, which end with their connections. The default is 1,000.
+    /// Sets the maximum number of resumable replies that run in this process at the same time. Further replies are
+    /// ordinary ones, which end with their connections. The default is 1,000.
     #[must_use]
     pub fn runs(mut self, most: usize) -> Self {
         self.limits.runs = most;
         self
     }
 
-    /// Sets the number of resumable replies of one user that may run in this process at once. Further ones are
-    /// ordinary replies. The default is 32; a server with a single user has no such limit.
+    /// Sets the maximum number of resumable replies of one user that run in this process at the same time. Further
+    /// replies are ordinary ones. The default is 32; a server with a single user has no such limit.
     #[must_use]
     pub fn runs_per_user(mut self, most: usize) -> Self {
         self.limits.runs_per_user = most;
         self
     }
 
-    /// Sets whether the replies of front ends without a way to resume are resumable too. The agent then
-    /// goes on when such a client disconnects, and the same request of the same user gets the same reply from its
-    /// beginning, while the agent runs. By default these replies end with their connections.
-    /// The head of a joined reply does not [wait](crate::Router::first_output_timeout) for the first output.
+    /// Sets whether replies are also resumable for front ends that cannot resume. The agent then continues when such a
+    /// client disconnects. While it runs, the same request of the same user joins its reply from the beginning. By
+    /// default these replies end with their connections. The head of a joined reply does not
+    /// [wait](crate::Router::first_output_timeout) for the first output.
     #[must_use]
     pub fn join(mut self, join: bool) -> Self {
         self.limits.join = join;
         self
     }
 
-    /// Sets the time limit of a connection, after which its client resumes the reply on a new one. By default
-    /// connections last as long as replies.
+    /// Sets the maximum time of a connection, after which its client resumes the reply on a new one. By default there
+    /// is no maximum.
     ///
-    /// For servers that share a store behind a proxy or a mesh that ends every stream after a while: the connection is
-    /// broken before, behind a whole event, as a broken network breaks it. The body fails with
-    /// [`Interrupted`](crate::Interrupted), which servers turn into an incomplete response (HTTP/1) or a reset stream (HTTP/2).
-    /// At a shutdown every connection is broken within a second, so that readers go on at another server, while the
-    /// replies go on here until [the patience](crate::Router::drain) is over.
+    /// Use it for servers that share a store behind a proxy or a mesh that ends every stream after some time. The
+    /// connection is broken earlier, after a whole event, like a network failure. The body fails with
+    /// [`Interrupted`](crate::Interrupted), which servers turn into an incomplete response (HTTP/1) or a reset stream
+    /// (HTTP/2). At a shutdown every connection is broken within a second, so that readers continue at another server,
+    /// while the replies continue here until [the patience](crate::Router::drain) is over.
     ///
-    /// Only connections of replies that can be resumed are broken, and only once the store has their log; never those
-    /// that are [joined](Self::join), and no WebSockets. A client that does not resume after a broken connection shows
-    /// an error: the guide says what clients need. The time is counted in whole seconds, and only in an environment
-    /// with a timer.
+    /// Only connections of replies that can be resumed are broken, once their log is stored; connections that were
+    /// [joined](Self::join) and WebSockets are not. A client that does not resume after a broken connection shows an
+    /// error; the guide lists what clients need. The time is counted in whole seconds, and only if the environment has
+    /// a timer.
     #[must_use]
     pub fn reconnect_after(mut self, time: Duration) -> Self {
         self.limits.reconnect = Some(time);
@@ -217,15 +215,15 @@ impl Replies {
         self.shared.len()
     }
 
-    /// Returns the health of the store, as the calls of this process have found it, for health checks and metrics.
-    /// It does not ask the store. With the feature `tracing` an event reports when the store becomes unreachable,
-    /// and when it is reachable again.
+    /// Returns the health of the store as observed by the calls of this process, for health checks and metrics. It does
+    /// not call the store. With the feature `tracing` an event reports when the store becomes unreachable, and when it
+    /// is reachable again.
     #[must_use]
     pub fn health(&self) -> StoreHealth {
         self.shared.health.report(self.running())
     }
 
-    /// Returns `true` if the reply to `request` is to be stored.
+    /// Returns `true` if the reply to `request` must be stored.
     pub(crate) fn takes<P: Protocol>(&self, request: &P::Request) -> bool {
         let resumes = P::resumption(request) != Resumption::Never;
         P::is_stream(request) && (self.limits.join || resumes)
@@ -246,13 +244,13 @@ impl Replies {
         };
         let mut replies = self.clone();
         if parts.extensions.get::<ConnectionTurns>().is_some() {
-            // A WebSocket has several replies at a time, and an end of its own at a shutdown.
+            // A WebSocket has several replies at a time, and handles shutdowns itself.
             replies.limits.reconnect = None;
         }
         Some(UserReplies::new(replies, user, path, env, running))
     }
 
-    /// Returns the digest of a request to a path if equal requests share a reply; else an empty text.
+    /// Returns the digest of a request to a path if equal requests share a reply; otherwise an empty text.
     pub(crate) fn digest(&self, parts: &Parts, body: &[u8]) -> String {
         match self.limits.join {
             true => store::digest(parts.uri.query().unwrap_or_default(), body),
@@ -260,16 +258,16 @@ impl Replies {
         }
     }
 
-    /// Runs an agent in a task, and returns the body of the first reader; an ordinary body past the number
-    /// of runs.
+    /// Runs an agent in a task, and returns the body of the first reader. If too many replies run, returns an ordinary
+    /// body.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] when the client relies on a reply that cannot be stored.
+    /// A [`Refusal`] when the client requires a reply that can be resumed, and the reply cannot be stored.
     ///
     /// # Cancel safety
     ///
-    /// The agent has not started when the future is dropped, or goes on without a reader.
+    /// If the future is dropped, the agent has not started, or it continues without a reader.
     async fn run<P: Protocol>(
         &self,
         user: &UserReplies,
@@ -283,8 +281,8 @@ impl Replies {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             Err(Refusal::new(status, message).code("overloaded").retryable())
         };
-        // Ids of replies let a client read them, so they come from the system's randomness,
-        // whatever the environment has.
+        // The id of a reply lets a client read it, so it must come from the system's randomness, even if the
+        // environment has another source.
         let mut session = request.session(&Env::new(Secret(env.clone())));
         let id = match session.reply_id() {
             Some(id) => user.reply(id),
@@ -319,8 +317,8 @@ impl Replies {
         session.set_stored();
         let mut body = Body::run_session(agent, request, session, env);
         if !P::STORES_KEEP_ALIVE {
-            // Keep-alives are the tails' own: each connection has a silence of its own, and none of
-            // them belongs into the log.
+            // Each tail sends its own keep-alives, because each connection has its own silence, and the log must not
+            // contain them.
             body = body.without_ticks();
         }
         user.running.attach(&body);
@@ -328,17 +326,17 @@ impl Replies {
         let mut reader = Arc::clone(&local).reader();
         let running = user.running.clone();
         let mut pump = Pump::new(self.clone(), id, local, body, meta, env, running);
-        // From here on the pump removes the run when it is dropped.
+        // From here on the pump removes the run when the pump is dropped.
         std::mem::forget(guard);
         poll_fn(|cx| {
-            // A store in memory has the log then.
+            // A store in memory creates the log in this call.
             pump.poll_store(cx);
             Poll::Ready(())
         })
         .await;
         (self.shared.spawn)(Box::pin(pump));
-        // The log is there when the client reads the head, so a request that comes at once finds it, on any
-        // server. The agent runs meanwhile.
+        // The log exists before the client reads the head, so that an immediate request to any server finds it. The
+        // agent runs in the meantime.
         let mut patience = None;
         poll_fn(|cx| match reader.poll_registered(cx) {
             Poll::Ready(()) => Poll::Ready(()),
@@ -355,7 +353,7 @@ impl Replies {
     }
 }
 
-/// A guard of a run that has not started yet.
+/// Removes a run that has not started when it is dropped.
 struct Guard<'a>(&'a Replies, ReplyId);
 
 impl Drop for Guard<'_> {

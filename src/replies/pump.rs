@@ -14,13 +14,13 @@ use super::store::{ConversationKey, ReplyEnd, ReplyId, ReplyMeta, ReplyState, St
 use crate::agent::{Body, Running};
 use crate::protocol::{AgentError, Env, Ticks};
 
-/// The time between two looks at the clock, and between two attempts to reach the store.
+/// The period at which the clock is read, and at which failed calls to the store are repeated.
 pub(super) const TICK: Duration = Duration::from_secs(1);
 
-/// The time for which the end of a reply waits for an unavailable store during a shutdown.
+/// The maximum time that the end of a reply waits for an unavailable store during a shutdown.
 const DRAIN: Duration = Duration::from_secs(3);
 
-/// The number of frames that are taken before other tasks may run.
+/// The number of frames after which other tasks may run.
 const BURST: usize = 16;
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
@@ -31,30 +31,30 @@ pub(super) struct Pump {
     local: Arc<Local>,
     env: Env,
     ticks: Option<Ticks>,
-    /// Ends the time for which new events gather before they are appended.
+    /// The timer of the pause in which new events gather before the next append.
     pace: Option<Ticks>,
-    /// The body, until its last frame.
+    /// The body; `None` after its last frame.
     body: Option<Body>,
-    /// The end of the body.
+    /// The end that the body has had, or will have.
     end: ReplyEnd,
     log: Log,
     job: Option<Job>,
-    /// The call to the store that does the job; `None` while the next attempt waits for a tick.
+    /// The call to the store for `job`; `None` while the next attempt waits for a tick.
     work: Option<Work<Result<Duration, StoreError>>>,
-    /// Waits until somebody cancels the reply at the store.
+    /// The call that waits for a cancellation through the store.
     cancelled: Option<Work<()>>,
-    /// Asks for readers elsewhere.
+    /// The call that looks for readers on other servers.
     look: Option<Work<Result<ReplyState, StoreError>>>,
-    /// The size of the reply, and of what the store has of it, in bytes.
+    /// The size in bytes of the reply, and of its stored part.
     size: usize,
     appended: usize,
-    /// The number of events that are stored, although storing has ended, before the end is written.
+    /// After storing has ended, the events before this number are still stored, and then the end is written.
     cut: u64,
-    /// The number of ticks since the start, without a reader, and of waiting for the store at the end.
+    /// The number of ticks since the start, ticks without a reader, and ticks of waiting for the store at the end.
     age: u32,
     idle: u32,
     late: u32,
-    /// The request that began the reply: a shutdown waits until the end is stored.
+    /// The request that began the reply, so that a shutdown waits until the end is stored.
     running: Running,
 }
 
@@ -62,23 +62,23 @@ pub(super) struct Pump {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Log {
     Open,
-    /// It has its end.
+    /// The end is written.
     Closed,
-    /// Nothing is stored any more: the reply lasts as long as its local readers.
+    /// Storing has ended without an end in the log: the reply lasts as long as its local readers.
     Refused,
 }
 
-/// A call to the store, which is repeated until the store has answered.
+/// A call to the store. It is repeated until the store has responded.
 #[derive(Clone)]
 enum Job {
-    /// `true` once it has failed.
+    /// `true` once an attempt has failed.
     Create(ReplyMeta, bool),
     Append(u64, Bytes, u64),
     Seal(ReplyEnd),
 }
 
 impl Pump {
-    /// Creates the pump of a body. With `meta` it creates the log first.
+    /// Creates the pump of a body. If `meta` is given, the pump first creates the log.
     pub(super) fn new(
         replies: Replies,
         id: ReplyId,
@@ -143,10 +143,10 @@ impl Pump {
         }));
     }
 
-    /// Begins a job again that has failed.
+    /// Repeats a job that has failed.
     fn retry(&mut self, mut job: Job) {
         if let Job::Create(meta, _) = &mut job {
-            // A later reply of the conversation stays its latest.
+            // A later reply of the conversation must remain its latest one.
             let shared = &self.replies.shared;
             let is_latest = |of: &ConversationKey| shared.latest(of) == Some(self.id);
             meta.conversation = meta.conversation.filter(is_latest);
@@ -166,10 +166,10 @@ impl Pump {
         self.cancelled = Some(Box::pin(async move { store.cancelled(&id).await }));
     }
 
-    /// Ends the turn of the body, unless it has ended.
+    /// Stops the turn of the body, unless it has ended.
     fn stop(&mut self, end: ReplyEnd, error: Option<AgentError>) {
         if let Some(body) = &self.body {
-            // The first reason counts: a cancellation during a shutdown stays one.
+            // The first reason counts: a cancelled reply remains cancelled during a shutdown.
             if self.end == ReplyEnd::Done {
                 self.end = end;
                 body.stop(error);
@@ -203,8 +203,8 @@ impl Pump {
         if self.body.is_none() {
             self.late = self.late.saturating_add(1);
         }
-        // The only place where a job that failed begins again: once a tick, as a store that is away
-        // should not be asked without a pause.
+        // The only place where a failed job is repeated: once per tick, so that an unavailable store is not called
+        // without a pause.
         if self.work.is_none() {
             if let Some(job) = self.job.take() {
                 self.retry(job);
@@ -238,7 +238,7 @@ impl Pump {
                 self.look = None;
                 match state {
                     Ok(state) if state.attended => self.idle = 0,
-                    // There may be readers elsewhere: the next tick looks again.
+                    // There may be readers on other servers: the next tick looks again.
                     Err(StoreError::Unavailable(_)) => {}
                     _ if self.local.has_readers() => self.idle = 0,
                     _ => self.stop(ReplyEnd::Cancelled, None),
@@ -246,7 +246,7 @@ impl Pump {
             }
         }
         if self.log == Log::Refused && !self.local.has_readers() {
-            // Like an ordinary body whose client disconnects.
+            // The agent is dropped, as for an ordinary body whose client disconnects.
             self.body = None;
             self.running.end_turn();
             self.local.end(ReplyEnd::Lost);
@@ -257,7 +257,8 @@ impl Pump {
     fn poll_body(&mut self, cx: &mut Context<'_>) -> bool {
         let limits = (self.replies.limits.bytes, self.replies.limits.events);
         for _ in 0..BURST {
-            // A reader that takes frames wakes this task. The end of a turn that is stopped does not wait.
+            // While paced, a reader that takes frames wakes this task. A turn that was stopped does not wait for
+            // readers.
             let is_paced = self.log == Log::Refused && self.end == ReplyEnd::Done;
             if is_paced && self.local.is_full() {
                 return false;
@@ -273,7 +274,7 @@ impl Pump {
                         self.exceeded(events);
                     }
                 }
-                // The body of an agent is not interrupted.
+                // The body of an agent never fails, so an error counts as its end.
                 Poll::Ready(None | Some(Err(_))) => {
                     if self.end == ReplyEnd::Done && !body.status().is_success() {
                         self.end = ReplyEnd::Failed;
@@ -289,7 +290,7 @@ impl Pump {
         true
     }
 
-    /// Handles a reply that is beyond its limits, with this number of events.
+    /// Handles a reply that exceeds its limits. `events` is the number of its events so far.
     fn exceeded(&mut self, events: u64) {
         if self.log != Log::Open || self.end != ReplyEnd::Done {
             return;
@@ -298,7 +299,7 @@ impl Pump {
             self.cut = events;
             return self.refused();
         }
-        // The last frame was pushed already: the failure comes behind it.
+        // The last frame was pushed before, so the failure follows it.
         self.fail("The answer became too large.");
     }
 
@@ -318,7 +319,7 @@ impl Pump {
                 Log::Refused => self.cut == 0,
             };
             if self.work.is_some() {
-                // The answer has begun another call, which must be polled to wake this task.
+                // `answered` has begun another call, which must be polled so that it can wake this task.
                 continue;
             }
             if self.job.is_some() || is_over {
@@ -333,14 +334,14 @@ impl Pump {
             match self.local.unstored().filter(is_stored) {
                 Some((first, events, next)) => self.begin(Job::Append(first, events, next)),
                 None if !is_open => self.give_up(),
-                // Only when everything is stored: nothing can be appended behind the end.
+                // Only once all events are stored, because nothing can be appended after the end.
                 None if self.body.is_none() => self.begin(Job::Seal(self.end)),
                 None => return,
             }
         }
     }
 
-    /// Returns `true` while new events gather. Local readers have them, and the end does not wait.
+    /// Returns `true` while new events gather. Local readers already have them, and the end of the reply does not wait.
     fn gathers(&mut self, cx: &mut Context<'_>) -> bool {
         let waits = self.body.is_some() && self.size - self.appended < BATCH;
         let pace = self.pace.as_mut().filter(|_| waits);
@@ -355,7 +356,7 @@ impl Pump {
     fn answered(&mut self, result: Result<Duration, StoreError>) {
         match (self.job.take(), result) {
             (Some(Job::Create(..)), Ok(_))
-            // An earlier attempt has succeeded, although its answer was lost.
+            // An earlier attempt succeeded although its response was lost.
             | (Some(Job::Create(_, true)), Err(StoreError::Exists)) => self.created(),
             (Some(Job::Append(_, events, next)), Ok(time)) => {
                 self.local.stored(next);
@@ -374,8 +375,8 @@ impl Pump {
                     self.log = Log::Closed;
                 }
             }
-            // The log is another reply's, or another server has considered this one dead, and sent its readers
-            // the failure.
+            // The log belongs to another reply, or another server has declared this one dead and sent the failure to
+            // its readers.
             (Some(_), Err(StoreError::Exists | StoreError::Sealed(_))) => {
                 self.cut = 0;
                 self.refused();
@@ -384,11 +385,11 @@ impl Pump {
         }
     }
 
-    /// Keeps a job for the next tick.
+    /// Keeps a job until the next tick repeats it.
     fn wait(&mut self, job: Job) {
         self.job = Some(match job {
             Job::Create(meta, _) => {
-                // The head of the response does not wait for it.
+                // So that the head of the response does not wait for the store.
                 self.local.set_registered(false);
                 if let Some(body) = &self.body {
                     body.set_unstored(true);
@@ -399,10 +400,10 @@ impl Pump {
         });
     }
 
-    /// Ends the log, which is not complete.
+    /// Ends the log, although it is not complete.
     fn give_up(&mut self) {
         self.cut = 0;
-        // The log may exist: readers on other servers would wait for ever.
+        // Otherwise readers on other servers would wait until the log expires, if it exists.
         self.begin(Job::Seal(ReplyEnd::Lost));
         self.refused();
     }
@@ -440,15 +441,15 @@ impl Future for Pump {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let pump = &mut *self;
-        // In this order: a tick may begin a call, an order may end the body, the body's frames may
-        // be stored, and all of it within one poll.
+        // The order matters: a tick may begin a call, an order may end the body, and the body's frames may be stored,
+        // all within one poll.
         pump.poll_ticks(cx);
         pump.poll_orders(cx);
         let more = pump.poll_body(cx);
         let can_be_cancelled = pump.cancelled.is_some();
         pump.poll_store(cx);
         if pump.cancelled.is_some() && !can_be_cancelled {
-            // It must be polled once, so that it wakes this task.
+            // The new call must be polled once, so that it can wake this task.
             cx.waker().wake_by_ref();
         }
         if pump.is_done() {
@@ -463,7 +464,7 @@ impl Future for Pump {
 
 impl Drop for Pump {
     fn drop(&mut self) {
-        // The agent and the last append are dropped first: nothing of them may follow the end.
+        // The agent and the last append are dropped first, so that neither can add anything after the end.
         let is_whole = self.body.take().is_none();
         self.work = None;
         let is_open = self.log == Log::Open;
@@ -471,7 +472,8 @@ impl Drop for Pump {
             self.replies.shared.health.add_unstored();
         }
         if is_open || self.job.is_some() {
-            // A panic, or the end of the runtime: readers elsewhere would wait for the lease to expire.
+            // A panic, or the end of the runtime: without an end, readers on other servers would wait for the lease to
+            // expire.
             let end = match is_open && is_whole && self.local.unstored().is_none() {
                 true => self.end,
                 false => ReplyEnd::Lost,

@@ -1,7 +1,7 @@
-//! Questions in text on servers that share a store: their common key, and the questions that are used up.
+//! Questions in text on servers that share a store: their common key, and the used questions.
 //!
-//! Both are logs, of which a store never has two with one id. The first server that appends its key to a certain
-//! log has made the key of all. A question is used up by creating its log, which works once.
+//! Both are logs, because a store never has two logs with one id. The first server that appends its key to a certain
+//! log defines the key of all servers. A question is marked as used by creating its log, which succeeds only once.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,18 +14,18 @@ use crate::agent::Request;
 use crate::protocol::consent::{Asked, Consent};
 use crate::protocol::{Env, Protocol, Verdict};
 
-/// The time for which a used question is remembered: it is stale by then.
+/// The time for which a used question is stored. Older questions are stale in any case.
 const USED: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// The time for which the common key is stored.
 const KEY: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The number of ticks of a millisecond for which a request waits for the common key.
+/// The maximum time that a request waits for the common key, in ticks of a millisecond.
 const PATIENCE: usize = 10;
 
 impl Replies {
-    /// Begins a turn for all servers: makes sure of the common key, uses up the questions that are still open at
-    /// the place of the turn, and checks the user's answer.
+    /// Begins a turn for all servers: loads the common key, closes the questions that are still open at the place of
+    /// the turn, and checks the user's answer.
     pub(crate) async fn begin<P: Protocol>(
         &self,
         request: &Request<P>,
@@ -36,7 +36,7 @@ impl Replies {
         let (_, closed) = request.begin();
         if !closed.is_empty() {
             let (replies, env) = (self.clone(), env.clone());
-            // Used up in this process in any case, so the turn does not wait for it.
+            // In this process the questions are already closed, so the turn does not wait for the store.
             self.shared.finish(Box::pin(async move {
                 for asked in closed {
                     let _ = replies.spend(asked, &env).await;
@@ -60,7 +60,7 @@ impl Replies {
         request.set_answer(answer);
     }
 
-    /// Uses up a question.
+    /// Marks a question as used in the store.
     async fn spend(&self, asked: Asked, env: &Env) -> Result<(), StoreError> {
         let (shared, id) = (
             &self.shared,
@@ -68,14 +68,14 @@ impl Replies {
         );
         let meta = ReplyMeta::new(USED, USED);
         shared.ask(env, shared.store.create(&id, &meta)).await?;
-        // It is used up now; the end only releases what the store has for a log that goes on.
+        // The question is used now; the end only frees the resources of a running log in the store.
         let _ = shared
             .ask(env, shared.store.seal(&id, ReplyEnd::Done))
             .await;
         Ok(())
     }
 
-    /// Waits a moment for the common key. Until it is known, questions are signed with the key of this process.
+    /// Waits briefly for the common key. Until the key is known, questions are signed with the key of this process.
     async fn share_key(&self, consent: &Consent, env: &Env) {
         if consent.has_common_key() {
             return;
@@ -83,7 +83,7 @@ impl Replies {
         if !self.shared.loads_key.swap(true, Ordering::AcqRel) {
             let (replies, consent, env) = (self.clone(), consent.clone(), env.clone());
             (self.shared.spawn)(Box::pin(async move {
-                // Lowered however the task ends: another request then tries again.
+                // Reset at the end of the task, even after a panic, so that another request can try again.
                 let _loading = Lower(&replies.shared.loads_key);
                 if let Some(key) = common_key(&replies.shared, &env).await {
                     consent.share(key);
@@ -110,7 +110,7 @@ impl Drop for Lower<'_> {
     }
 }
 
-/// Returns the key of all servers that share a store. `None` if the store cannot be asked.
+/// Returns the key of all servers that share a store. `None` if the store is not available.
 async fn common_key(shared: &Shared, env: &Env) -> Option<[u8; 32]> {
     let store = &shared.store;
     let id = ReplyId::new("", "questions", "the key of all servers");
@@ -124,7 +124,7 @@ async fn common_key(shared: &Shared, env: &Env) -> Option<[u8; 32]> {
         Ok(()) | Err(StoreError::Exists) => {}
         Err(_) => return None,
     }
-    // Another server may have appended its own: that is what counts.
+    // If another server has appended its key before, that key is the common one.
     let offer = store.append(&id, 0..1, hex.into());
     let _ = shared.ask(env, offer).await;
     let _ = shared.ask(env, store.seal(&id, ReplyEnd::Done)).await;

@@ -15,7 +15,7 @@ use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplySto
 use crate::protocol::{Env, Framing};
 use crate::sync::{Mutex, MutexGuard};
 
-/// A task that the library asks the caller to spawn.
+/// A task that the caller of this crate must spawn.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The state that all clones of a [`Replies`](super::Replies) share.
@@ -23,7 +23,7 @@ pub(super) struct Shared {
     pub(super) store: Arc<dyn ReplyStore>,
     pub(super) health: Health,
     pub(super) spawn: Box<dyn Fn(Task) + Send + Sync>,
-    /// A task loads the key of questions from the store.
+    /// `true` while a task loads the common key from the store.
     pub(super) loads_key: AtomicBool,
     runs: Mutex<Runs>,
 }
@@ -31,9 +31,9 @@ pub(super) struct Shared {
 #[derive(Default)]
 struct Runs {
     replies: HashMap<ReplyId, Run>,
-    /// The run that each conversation had last.
+    /// The last run of each conversation.
     latest: HashMap<ConversationKey, ReplyId>,
-    /// The number of runs of each user who has any.
+    /// The number of runs of each user; users without runs have no entry.
     users: HashMap<Arc<str>, usize>,
 }
 
@@ -55,11 +55,11 @@ impl Shared {
     }
 
     fn runs(&self) -> MutexGuard<'_, Runs> {
-        // Nothing that is done under the lock panics in the middle of a change.
+        // A poisoned lock is usable: no code under it panics in the middle of a change.
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a run, unless there are too many already.
+    /// Adds a run. Fails if the maximum number of runs is reached.
     pub(super) fn enter(
         &self,
         id: ReplyId,
@@ -94,12 +94,12 @@ impl Shared {
         runs.replies.get(id).map(|run| Arc::clone(&run.local))
     }
 
-    /// Returns the run that a conversation had last, if it runs here.
+    /// Returns the last run of a conversation, if it runs in this process.
     pub(super) fn latest(&self, conversation: &ConversationKey) -> Option<ReplyId> {
         self.runs().latest.get(conversation).copied()
     }
 
-    /// Waits for a call to the store, up to the time limit, and counts it.
+    /// Waits for a call to the store, until its timeout, and counts it.
     pub(super) async fn ask<T>(
         &self,
         env: &Env,
@@ -120,18 +120,18 @@ impl Shared {
         self.ask(env, read).await
     }
 
-    /// Tells the store that a reader is there, without waiting for it.
+    /// Notes a reader in the store, without waiting for the call.
     pub(super) fn note_reader(self: &Arc<Self>, id: ReplyId, env: &Env) {
         let (shared, env) = (Arc::clone(self), env.clone());
-        // Without this note a reply is cancelled too early at worst, so the error is not reported.
+        // The error is ignored: without the note a reply is at worst cancelled too early.
         let note = async move { drop(shared.ask(&env, shared.store.note_reader(&id)).await) };
         (self.spawn)(Box::pin(note));
     }
 
-    /// Does something in the store: at once if the store can, as a store in memory does, and else in a task of its
-    /// own, if the runtime still accepts one.
+    /// Runs a task that calls the store: at once if it completes at its first poll, as with a store in memory, and
+    /// otherwise as a task of its own, if the runtime still accepts one.
     pub(super) fn finish(&self, mut task: Task) {
-        // A second panic while the first one unwinds would end the program.
+        // A second panic while another panic unwinds would abort the process.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let mut cx = Context::from_waker(Waker::noop());
             if task.as_mut().poll(&mut cx).is_pending() {
@@ -146,8 +146,8 @@ impl Shared {
         self.finish(Box::pin(async move { drop(store.seal(&id, end).await) }));
     }
 
-    /// Takes the place of the latest reply of a conversation with a log that is empty: a page that asks for
-    /// the latest reply must not get an earlier one.
+    /// Replaces the latest reply of a conversation by an empty log: a page that requests the latest reply must not get
+    /// an earlier one.
     pub(super) fn supersede(self: &Arc<Self>, id: ReplyId, meta: ReplyMeta, env: &Env) {
         let (shared, env) = (Arc::clone(self), env.clone());
         self.finish(Box::pin(async move {
@@ -171,7 +171,7 @@ impl Shared {
             }
         }
         if let Some(conversation) = run.conversation {
-            // A later run of the conversation may have taken the place.
+            // A later run of the conversation may have replaced this one.
             if runs.latest.get(&conversation) == Some(id) {
                 runs.latest.remove(&conversation);
             }

@@ -13,24 +13,24 @@ use sha2::{Digest, Sha256};
 
 use crate::protocol::{Framing, Refusal};
 
-/// Stores the logs of replies: one log per reply, which is appended to by one server and read by any.
+/// A store of the logs of replies: one log per reply. One server appends to it, and any server reads it.
 ///
-/// A log is a sequence of events, numbered from 0, and at last an end. The log is the truth: what readers get is what
-/// it contains, and its end may be written by another server than the one that wrote its events. A store never reuses
-/// a log, and every log expires. It never looks into events: which bytes an event has depends on the
-/// [framing](Framing) of its protocol, and readers find those that they want in what was appended at a time.
+/// A log is a sequence of events, numbered from 0, and an end. Readers get exactly what the log contains; its end may
+/// be written by another server than its events. A store never reuses a log, and every log expires. A store does not
+/// parse events: the [framing](Framing) of the protocol determines which bytes are an event, and readers find the
+/// events that they need in the pieces as they were appended.
 ///
-/// Every method may be called at any time, concurrently, from any server. `copilot-wire-kit` has the rules of a
-/// store as a suite of tests.
+/// Every method may be called at any time, concurrently, from any server. `copilot-wire-kit` has a test suite for the
+/// rules of a store.
 ///
 /// # Cancel safety
 ///
-/// A future that is dropped has had its effect as a whole or not at all. Calls may be repeated.
+/// A future that is dropped has had its whole effect or none. Calls may be repeated.
 ///
 /// # Time
 ///
-/// Except for [`cancelled`](Self::cancelled), a call that gets no answer fails with
-/// [`StoreError::Unavailable`] after a few seconds. Nobody waits for longer than 5 seconds.
+/// Every call except [`cancelled`](Self::cancelled) should fail with [`StoreError::Unavailable`] after a few seconds
+/// without a response. Callers wait at most 5 seconds.
 #[async_trait]
 pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// Creates an empty log, and makes it the [latest](Self::latest) of its conversation.
@@ -40,20 +40,21 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Exists`], [`StoreError::Full`] or [`StoreError::Unavailable`].
     async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError>;
 
-    /// Appends the events with these numbers, which follow each other in `events`. Neither argument is empty.
+    /// Appends the events with the given numbers. `events` contains their bytes one after the other. Neither argument
+    /// is empty.
     ///
-    /// Idempotent: when the log already has the first of the events, it has all of them, and nothing happens. So
-    /// a caller repeats an append with the same events.
+    /// The method is idempotent: if the log already has the first of the events, it has all of them, and the call has
+    /// no effect. So a caller repeats an append with the same events.
     ///
-    /// Returns the time for which the writer should let new events gather before its next append: zero where an
-    /// append costs nothing, little while somebody reads the log on another server, and more while nobody does.
-    /// Gathered events are lost if the writer's process is killed. The first append of a log, a full batch of 64 KiB
-    /// and the last events never wait; a time of more than one second counts as one second.
+    /// Returns the time for which the writer should gather new events before its next append: zero if an append costs
+    /// nothing, a short time while the log is read on another server, and a longer time while it is not. Gathered
+    /// events are lost if the writer's process is killed. The first append of a log, a full batch of 64 KiB and the
+    /// last events are never delayed. A time of more than one second counts as one second.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Sealed`] when the log has its end, [`StoreError::Gone`] when there is no such log or
-    /// events before them are missing, [`StoreError::Full`] or [`StoreError::Unavailable`].
+    /// [`StoreError::Sealed`] when the log has an end, [`StoreError::Gone`] when there is no such log or earlier events
+    /// are missing, [`StoreError::Full`] or [`StoreError::Unavailable`].
     async fn append(
         &self,
         id: &ReplyId,
@@ -61,18 +62,19 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
         events: Bytes,
     ) -> Result<Duration, StoreError>;
 
-    /// Writes the end of a log, after which nothing can be appended. The first end stays and is returned.
+    /// Writes the end of a log, after which nothing can be appended. Returns the end; it is the earlier one if the log
+    /// already had an end.
     ///
     /// # Errors
     ///
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError>;
 
-    /// Reads appended pieces, from the piece with event number `from` on: whole pieces of at most 64 KiB together,
-    /// or one larger piece. Waits up to one second when there are none yet; the page is then empty. `from` may be
-    /// beyond the last event: the page then has no events, but the end is returned.
+    /// Reads whole pieces as they were appended, from the piece that contains event number `from`: at most 64 KiB
+    /// together, or one larger piece. If there are none yet, waits up to one second; the page is then empty. `from` may
+    /// be greater than the number of the last event: the page then has no events, but it has the end.
     ///
-    /// A log whose server has died is sealed with [`ReplyEnd::Lost`] here.
+    /// A log whose server has died is sealed with [`ReplyEnd::Lost`] by this call.
     ///
     /// # Errors
     ///
@@ -87,7 +89,7 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError>;
 
-    /// Records that a reader is there.
+    /// Records that a reader is present.
     ///
     /// # Errors
     ///
@@ -101,15 +103,14 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Unavailable`]
     async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError>;
 
-    /// Asks the server that runs this reply to cancel it. Without effect on a log that has its end.
+    /// Tells the server that runs this reply to cancel it. Has no effect on a log with an end.
     ///
     /// # Errors
     ///
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
     async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError>;
 
-    /// Waits until somebody cancels this reply. It never returns for another reason, such as a broken
-    /// connection.
+    /// Waits until this reply is cancelled. It never returns for another reason, such as a broken connection.
     async fn cancelled(&self, id: &ReplyId);
 }
 
@@ -119,12 +120,12 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
 pub enum ReplyEnd {
     /// The agent answered.
     Done,
-    /// The agent failed, or the reply became too large while nobody read it.
+    /// The agent failed, or the reply exceeded its limits without a reader.
     Failed,
-    /// Somebody cancelled the reply.
+    /// The reply was cancelled.
     Cancelled,
-    /// The rest of the reply is not in the log: the server that ran the agent died or was cut off from the store,
-    /// or the reply became too large.
+    /// The log is not complete: the server that ran the agent died or was cut off from the store, or the reply exceeded
+    /// its limits.
     Lost,
 }
 
@@ -157,20 +158,20 @@ impl FromStr for ReplyEnd {
     }
 }
 
-/// The facts about a reply that a store needs when its log is created.
+/// The data about a reply that a store needs when its log is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplyMeta {
-    /// The conversation, if the front end can ask for its latest reply.
+    /// The conversation, if the front end can request its latest reply.
     pub conversation: Option<ConversationKey>,
-    /// The time for which a log lives that has no end yet, counted from its creation.
+    /// The time from its creation after which a log without an end expires.
     pub lifetime: Duration,
-    /// The time for which a log lives after its end.
+    /// The time from its end after which a log expires.
     pub retention: Duration,
 }
 
 impl ReplyMeta {
-    /// Creates the facts of a reply in no conversation.
+    /// Creates the data of a reply that belongs to no conversation.
     #[must_use]
     pub fn new(lifetime: Duration, retention: Duration) -> Self {
         Self {
@@ -213,23 +214,23 @@ impl ReplyState {
 
 /// A part of a log.
 ///
-/// `Debug` prints the length of the events, never their contents.
+/// `Debug` prints the length of the events, not their contents.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// The number of the first event in this page, which may be less than the requested number; the requested number
-    /// if there are no events.
+    /// The number of the first event in this page, which may be less than the requested number. The requested number if
+    /// there are no events.
     pub first: u64,
     /// The number of the event after the last one in this page; [`first`](Self::first) if there are no events.
     pub next: u64,
-    /// Whole events.
+    /// The bytes of whole events.
     pub events: Bytes,
-    /// The end, if no event follows this page and the log has one.
+    /// The end, if this page contains the last event and the log has an end.
     pub end: Option<ReplyEnd>,
 }
 
 impl Page {
-    /// Creates a page with the events of these numbers.
+    /// Creates a page with the events of the given numbers.
     #[must_use]
     pub fn new(numbers: Range<u64>, events: Bytes, end: Option<ReplyEnd>) -> Self {
         Self {
@@ -240,7 +241,7 @@ impl Page {
         }
     }
 
-    /// Checks that this page has whole events, and removes those before number `from`.
+    /// Checks that this page has whole events, and removes the events before number `from`.
     pub(super) fn check(mut self, from: u64, framing: Framing) -> Result<Self, StoreError> {
         let is_whole = self.events.is_empty() || self.events.ends_with(framing.boundary());
         let next = self.first.checked_add(framing.count(&self.events));
@@ -267,14 +268,14 @@ impl fmt::Debug for Page {
     }
 }
 
-/// The reason for which a store did not do what was asked.
+/// The reason why a call to the store failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// There is a log of this id already.
+    /// A log with this id already exists.
     #[error("reply already exists")]
     Exists,
-    /// The log has its end.
+    /// The log has an end.
     #[error("reply already ended: {0}")]
     Sealed(ReplyEnd),
     /// There is no such log, it has expired, or a part of it is missing.
@@ -283,12 +284,12 @@ pub enum StoreError {
     /// The store has no space left.
     #[error("reply store is full")]
     Full,
-    /// The store cannot be reached now. Operators see the text of the source, so it must not have secrets.
+    /// The store is not reachable now. Operators see the text of the source, so it must not contain secrets.
     #[error("reply store unavailable: {0}")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// A request that the store has failed.
+/// Converts the error of a store into the refusal of the request.
 impl From<StoreError> for Refusal {
     fn from(_: StoreError) -> Self {
         let status = StatusCode::SERVICE_UNAVAILABLE;
@@ -301,7 +302,7 @@ impl From<StoreError> for Refusal {
 /// Returns the digest of a request as text.
 pub(super) fn digest(query: &str, body: &[u8]) -> String {
     let mut digest = Sha256::new();
-    // The length, so that no other pair of query and body has the same input.
+    // With the length, no other pair of query and body has the same input.
     digest.update(query.len().to_be_bytes());
     digest.update(query);
     digest.update(body);
@@ -327,12 +328,12 @@ macro_rules! key {
                 &self.0
             }
 
-            /// Creates the key of `id` below a path, for one user. Keys of other users, paths and kinds
-            /// differ, whatever the texts are.
+            /// Creates the key of `id` below a path, for one user. Different users, paths, ids or kinds of key have
+            /// different keys.
             pub(crate) fn new(user: &str, path: &str, id: &str) -> Self {
                 let mut digest = Sha256::new();
-                // Each with its length, so that no two lists of texts have the same digest, and
-                // with the kind of key, so that an id of one kind is none of the other.
+                // Each text with its length, so that different lists have different digests, and with the kind of key,
+                // so that an id of one kind is not valid as the other.
                 for text in [stringify!($name), user, path, id] {
                     digest.update(text.len().to_be_bytes());
                     digest.update(text);
@@ -341,7 +342,7 @@ macro_rules! key {
             }
         }
 
-        /// 64 hexadecimal digits.
+        /// Writes 64 hexadecimal digits.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -357,8 +358,8 @@ macro_rules! key {
 }
 
 key! {
-    /// The key of a reply in a store: a digest of its user, its path and the id that its front end knows.
-    /// So the id of another user's reply leads nowhere.
+    /// The key of a reply in a store: a digest of its user, its path and the id that its front end uses. So the id of
+    /// another user's reply does not find that reply.
     ReplyId
 }
 

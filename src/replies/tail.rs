@@ -1,4 +1,4 @@
-//! The reader of a reply: its events from a number on.
+//! The reader of a reply: it sends the events from a given number on.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use super::store::{Page, ReplyEnd, ReplyId, StoreError};
 use crate::agent::{Interrupted, Running};
 use crate::protocol::{Env, Framing, Protocol, Ticks};
 
-/// The number of ticks for which a store may fail before the reader gets a failure.
+/// The number of ticks for which a store may fail before the reader sends a failure.
 const PATIENCE: u32 = 5;
 
-/// The number of silent ticks after which a comment is sent, where the framing has one.
+/// The number of silent ticks after which a keep-alive is sent, if the framing has one.
 const KEEP_ALIVE: u32 = 15;
 
-/// The number of ticks between two notes to the store that a reader is there.
+/// The number of ticks between two notes of the reader in the store.
 const NOTE: u32 = 30;
 
 type Read = Pin<Box<dyn Future<Output = Result<Page, StoreError>> + Send>>;
@@ -32,34 +32,34 @@ pub(super) struct Tail {
     replies: Replies,
     id: ReplyId,
     local: Option<Reader>,
-    /// [`Protocol::lost`].
+    /// The function [`Protocol::lost`].
     lost: fn(&[u8], u64, &mut Vec<u8>),
     framing: Framing,
     /// The number of the next event.
     next: u64,
-    /// The first event of the reply, once it is known.
+    /// The first event of the reply; empty until it is known.
     first: Bytes,
     step: Step,
     env: Env,
     ticks: Option<Ticks>,
     silence: u32,
     age: u32,
-    /// Attempts to read that have failed in a row.
+    /// The number of consecutive reads that have failed.
     failures: u32,
-    /// The request that it answers.
+    /// The request that the reader answers.
     running: Running,
 }
 
 enum Step {
-    /// Looks for events.
+    /// Looks for events in local memory.
     Look,
-    /// Reads them from the store. `true` once it has waited.
+    /// Reads events from the store. `true` once the read was pending.
     Read(Read, bool),
-    /// Waits for a tick after the store has failed.
+    /// Waits for a tick after a failed read.
     Wait,
-    /// Reads the first event, which is part of the failure that follows.
+    /// Reads the first event of the reply, which the failure needs.
     First(Read),
-    /// Everything is sent.
+    /// All events were sent.
     End,
 }
 
@@ -103,9 +103,9 @@ impl Tail {
         Box::pin(async move { shared.read(&env, &id, from, framing).await })
     }
 
-    /// Records events that are sent.
+    /// Records the events that are sent.
     fn take(&mut self, events: Bytes, next: u64) -> Bytes {
-        // The first event is kept, since a failure needs the ids in it.
+        // The first event is stored, because a failure needs the ids in it.
         if self.next == 0 {
             self.first = events.slice(..self.framing.skip(&events, 1));
         }
@@ -113,10 +113,10 @@ impl Tail {
         events
     }
 
-    /// Starts the failure of a reply whose server died.
+    /// Begins to send the failure of a reply whose server died.
     fn lose(&mut self) {
         self.step = match self.first.is_empty() && self.next > 0 {
-            // A reader that resumed in the middle has not seen it.
+            // A reader that resumed in the middle has not read the first event.
             true => Step::First(self.read(0)),
             false => Step::First(Box::pin(async { Err(StoreError::Gone) })),
         };
@@ -133,11 +133,11 @@ impl Tail {
         out.into()
     }
 
-    /// Handles a result of the store, for which the reader has waited or not. Returns events, if there are any.
+    /// Handles the result of a read. `waited` is `true` if the read was pending. Returns the events, if there are any.
     fn answered(&mut self, result: Result<Page, StoreError>, waited: bool) -> Option<Bytes> {
         self.step = Step::Look;
         match result {
-            // A store that does not wait for events would be asked for ever.
+            // Waits for a tick, because a store that returns immediately would be read in a loop.
             Ok(page) if page.events.is_empty() && page.end.is_none() && !waited => {
                 self.answered(Err(StoreError::Unavailable("no events".into())), true)
             }
@@ -152,7 +152,7 @@ impl Tail {
                 let events = (page.events, page.next);
                 (!events.0.is_empty()).then(|| self.take(events.0, events.1))
             }
-            // Without ticks nothing would ever end the wait.
+            // Without ticks the wait would never end.
             Err(StoreError::Unavailable(_)) if self.failures < PATIENCE && self.ticks.is_some() => {
                 self.step = Step::Wait;
                 None
@@ -164,7 +164,7 @@ impl Tail {
         }
     }
 
-    /// Counts the ticks. Returns a comment after a silence, and the error that has the client resume.
+    /// Counts the ticks. Returns a keep-alive after a silence, or the error that makes the client resume.
     fn poll_ticks(&mut self, cx: &mut Context<'_>) -> Option<Frame> {
         while let Some(ticks) = &mut self.ticks {
             match ticks.as_mut().poll_next(cx) {
@@ -185,8 +185,8 @@ impl Tail {
                 self.failures += 1;
                 self.step = Step::Look;
             }
-            // A local reader is counted by the reply itself. The first note comes with the first
-            // tick: the reply may be about to be abandoned.
+            // The reply itself counts local readers. The first note is sent at the first tick, because the reply may be
+            // about to be cancelled for lack of readers.
             if self.local.is_none() && self.age % NOTE == 1 {
                 self.replies.shared.note_reader(self.id, &self.env);
             }
@@ -198,7 +198,7 @@ impl Tail {
         None
     }
 
-    /// Returns `true` if the client is to resume the reply on another connection.
+    /// Returns `true` if the client must resume the reply on another connection.
     fn is_interrupted(&self) -> bool {
         let is_over = |time| TICK * self.age >= time || self.running.is_draining();
         let local = self.local.as_ref();
@@ -217,8 +217,8 @@ impl Tail {
         }
     }
 
-    /// Returns `true` if the server shuts down while another one runs the reply. A reply that runs here fails
-    /// by itself then, and the tail sends that.
+    /// Returns `true` if this server shuts down and another server runs the reply. A reply that runs here fails by
+    /// itself at a shutdown, and the tail sends its failure.
     fn is_shut_down(&self, cx: &Context<'_>) -> bool {
         let waits = matches!(self.step, Step::Read(..) | Step::Wait);
         waits && self.local.is_none() && self.running.poll_stopped(cx).is_ready()
@@ -272,7 +272,7 @@ impl Stream for Tail {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Frame>> {
         let tail = &mut *self;
         if tail.replies.limits.reconnect.is_some() {
-            // Here too: a reply whose events never wait does not come to the ticks below.
+            // Polled here too, because a reply that always has events never reaches the ticks below.
             if let Some(frame) = tail.poll_ticks(cx) {
                 return Poll::Ready(Some(frame));
             }

@@ -15,9 +15,9 @@ use super::{REGISTRATION, Replies};
 use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{Env, Protocol, Refusal, Resumption};
 
-/// The replies of one user below one path. The id of another user's reply is unknown here.
+/// The replies of one user below one path. Ids of other users' replies are not found here.
 ///
-/// An endpoint gets it from [`Call::replies`](crate::router::Call::replies):
+/// An endpoint gets this value from [`Call::replies`](crate::router::Call::replies):
 ///
 /// ```
 /// use copilot_wire::protocol::{Protocol, Refusal};
@@ -45,7 +45,7 @@ pub struct UserReplies {
     pub(super) user: Arc<str>,
     path: String,
     pub(super) env: Env,
-    /// The request that is answered.
+    /// The request that is being answered.
     pub(super) running: Running,
 }
 
@@ -66,8 +66,8 @@ impl UserReplies {
         }
     }
 
-    /// Returns the key of a reply by the id that its front end knows: the one that
-    /// [`Session::reply_id`](crate::protocol::Session::reply_id) returns.
+    /// Returns the key of a reply by the id that its front end uses, which
+    /// [`Session::reply_id`](crate::protocol::Session::reply_id) has returned.
     #[must_use]
     pub fn reply(&self, id: &str) -> ReplyId {
         ReplyId::new(&self.user, &self.path, id)
@@ -81,7 +81,7 @@ impl UserReplies {
         &*self.replies.shared.store
     }
 
-    /// Waits for a call to the store, up to the time limit.
+    /// Waits for a call to the store, until its timeout.
     async fn ask<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
@@ -89,7 +89,7 @@ impl UserReplies {
         self.replies.shared.ask(&self.env, call).await
     }
 
-    /// Runs an agent, or joins the reply to an equal request: one with the same `digest`.
+    /// Runs an agent, or joins the reply to an equal request, which has the same `digest`.
     pub(crate) async fn answer<P: Protocol>(
         &self,
         agent: Arc<dyn Agent<P>>,
@@ -101,14 +101,14 @@ impl UserReplies {
             Resumption::Possible | Resumption::Required => {
                 let conversation = request.conversation_id();
                 if conversation.is_none() && P::resumption(&request) == Resumption::Possible {
-                    // The client has no id with which to ask for the reply again.
+                    // The client has no id by which it could request the reply again.
                     replies.limits.reconnect = None;
                 }
                 conversation.map(|id| self.conversation(&id))
             }
             Resumption::Never => {
                 replies.limits.reconnect = None;
-                // The word keeps a digest apart from the id of a conversation.
+                // The prefix makes a digest different from the id of a conversation.
                 let same = self.conversation(&format!("request {digest}"));
                 if let Some(id) = self.running(&same).await {
                     let running = self.running.clone();
@@ -121,13 +121,14 @@ impl UserReplies {
         replies.run(self, conversation, agent, request).await
     }
 
-    /// Returns the latest reply of a conversation if it has no end yet, without the store if it runs here.
+    /// Returns the latest reply of a conversation if it has no end yet. If it runs in this process, the store is not
+    /// called.
     async fn running(&self, conversation: &ConversationKey) -> Option<ReplyId> {
         let here = self.replies.shared.latest(conversation);
         if let Some(id) = here.filter(|id| self.runs_here(id)) {
             return Some(id);
         }
-        // The head of the response waits for this: while the store is away, the agent answers anew.
+        // The head of the response waits for this lookup. While the store is unavailable, the agent answers again.
         let lookup = async {
             let id = self.ask(self.store().latest(conversation)).await;
             let id = id.ok().flatten()?;
@@ -143,14 +144,14 @@ impl UserReplies {
         local.is_some_and(|local| local.is_running())
     }
 
-    /// Returns the latest reply of a conversation, if it runs or is still stored. While the store is away, only a
-    /// reply that runs here is found.
+    /// Returns the latest reply of a conversation, if it runs or is still stored. While the store is unavailable, finds
+    /// only replies that run in this process.
     pub async fn latest(&self, conversation: &str) -> Option<ReplyId> {
         let conversation = self.conversation(conversation);
         let here = self.replies.shared.latest(&conversation);
         let local = here.and_then(|id| self.replies.shared.find(&id));
         if local.is_some_and(|local| !local.is_stored()) {
-            // The store has only earlier replies.
+            // The store has only earlier replies of the conversation.
             return here;
         }
         let Ok(Some(id)) = self.ask(self.store().latest(&conversation)).await else {
@@ -159,17 +160,17 @@ impl UserReplies {
         let Ok(Some(state)) = self.state(&id).await else {
             return here;
         };
-        // A reply that was not stored has left an empty log.
+        // An empty log with an end marks a reply that was not stored.
         let is_empty = state.next == 0 && state.end == Some(ReplyEnd::Done);
         (!is_empty).then_some(id)
     }
 
-    /// Returns the state of a reply; `None` if there is no such reply. Without the store if the reply runs
-    /// here.
+    /// Returns the state of a reply; `None` if there is no such reply. If it runs in this process, the store is not
+    /// called.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot be asked.
+    /// [`StoreError`] when the call to the store fails.
     pub async fn state(&self, id: &ReplyId) -> Result<Option<ReplyState>, StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             return Ok(Some(local.state()));
@@ -181,16 +182,16 @@ impl UserReplies {
         }
     }
 
-    /// Records that somebody reads a reply: a reply without readers is [abandoned](Replies::abandoned).
+    /// Notes a reader of a reply: a reply without readers is cancelled [after some time](Replies::abandoned).
     pub fn note_reader(&self, id: &ReplyId) {
         self.replies.shared.note_reader(*id, &self.env);
     }
 
-    /// Reads events of a reply, as [`ReplyStore::read`] does, from memory if the reply runs here.
+    /// Reads events of a reply, like [`ReplyStore::read`], but from memory if the reply runs in this process.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot be asked, or has no such reply.
+    /// [`StoreError`] when the call to the store fails, or there is no such reply.
     pub async fn read<P: Protocol>(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             let mut reader = local.reader();
@@ -206,7 +207,7 @@ impl UserReplies {
                 }
                 Some(Found::End(end)) => return Ok(Page::new(from..from, Bytes::new(), Some(end))),
                 Some(Found::Dropped) => {}
-                // A tick without events: an empty page, as a store answers after its wait.
+                // After a tick without events the page is empty, like the page of a store after its wait.
                 None => return Ok(Page::new(from..from, Bytes::new(), None)),
             }
         }
@@ -216,14 +217,15 @@ impl UserReplies {
             .await
     }
 
-    /// Returns the body with the events of a reply from number `from` on. If the reply has fewer, its end is all.
+    /// Returns a body with the events of a reply from number `from` on. If the reply has fewer events, only its end is
+    /// sent.
     #[must_use]
     pub fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
         self.tail_behind::<P>(id, from, "")
     }
 
-    /// Returns the body as [`tail`](Self::tail) does, for a client that has told what [`Protocol::lost`] needs of the
-    /// first event: the store is not asked for it.
+    /// Returns a body like [`tail`](Self::tail), for a client that has sent the part of the first event that
+    /// [`Protocol::lost`] needs, so that it is not read from the store.
     #[must_use]
     pub fn tail_behind<P: Protocol>(
         &self,
@@ -236,12 +238,12 @@ impl UserReplies {
         Body::from_frames(tail.behind(first.into()))
     }
 
-    /// Cancels the latest reply of a conversation, if it has one. A reply that runs in this process is cancelled
+    /// Cancels the latest reply of a conversation, if there is one. A reply that runs in this process is cancelled
     /// first, without the store.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot be asked.
+    /// [`StoreError`] when the call to the store fails.
     pub async fn cancel_latest(&self, conversation: &str) -> Result<(), StoreError> {
         let conversation = self.conversation(conversation);
         let here = self.replies.shared.latest(&conversation);
@@ -255,14 +257,14 @@ impl UserReplies {
         }
     }
 
-    /// Cancels a reply, here or on the server that runs it. A reply that is not there is no error.
+    /// Cancels a reply, here or on the server that runs it. It is no error if there is no such reply.
     ///
     /// # Errors
     ///
-    /// [`StoreError`] when the store cannot be asked.
+    /// [`StoreError`] when the call to the store fails.
     pub async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
-            // Here without the store: a reply can be stopped while the store is away.
+            // Without the store, so that the reply can be stopped while the store is unavailable.
             local.cancel();
             return Ok(());
         }
@@ -273,7 +275,7 @@ impl UserReplies {
     }
 }
 
-/// Omits the name of the user.
+/// Shows the value without the name of the user.
 impl fmt::Debug for UserReplies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UserReplies")

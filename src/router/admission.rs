@@ -1,4 +1,4 @@
-//! Admits a request: guards, the body, and a place among the running turns.
+//! The admission of a request: guards, the body, and a permit for a turn.
 
 use bytes::{Buf, Bytes};
 use futures_core::Stream;
@@ -11,7 +11,7 @@ use crate::agent::{Busy, Running};
 use crate::protocol::Refusal;
 
 impl Inner {
-    /// Checks a request and reads its body. The extensions that guards have added so far are copied to `seen`, for the
+    /// Checks a request and reads its body. Copies the extensions that guards have added so far to `seen`, for the
     /// report of a refusal.
     pub(super) async fn admit<B, D, E>(
         &self,
@@ -26,8 +26,7 @@ impl Inner {
     {
         let kind = route.endpoint.kind();
         parts.extensions.insert(kind);
-        // Guards, then the endpoint, then the body: a caller who may not call cannot make the
-        // server read.
+        // Guards, then the endpoint, then the body: nothing is read for a caller that is not authorized.
         for guard in self.guards.iter().chain(&route.guards) {
             self.note(parts, seen);
             let (nothing, ()) = http::Request::new(()).into_parts();
@@ -46,7 +45,7 @@ impl Inner {
             }
             false => Bytes::new(),
         };
-        // Only now, so that a body that stalls takes no turn from others.
+        // After the body, so that a stalled upload does not occupy a turn.
         let running = self.enter(is_turn)?;
         Ok((body, running))
     }
@@ -55,20 +54,20 @@ impl Inner {
         self.max_turns.unwrap_or(usize::MAX)
     }
 
-    /// Adds a request, unless it is a turn that cannot begin.
+    /// Adds a request. Fails if the request is a turn that cannot begin now.
     pub(super) fn enter(&self, is_turn: bool) -> Result<Running, Refusal> {
         self.turns.enter(is_turn, self.turn_limit()).map_err(busy)
     }
 
     fn note(&self, parts: &Parts, seen: &mut Extensions) {
-        // A guard that refuses a request drops its extensions. Without an observer nobody reads them.
+        // A guard that refuses a request drops its extensions, so they are copied before. Only observers read the copy.
         if self.env.is_observed() {
             seen.clone_from(&parts.extensions);
         }
     }
 }
 
-/// Returns the refusal of a turn that cannot begin. The client may send the request again, also to another server.
+/// Returns the refusal of a turn that cannot begin. The client may repeat the request, at this or another server.
 pub(super) fn busy(reason: Busy) -> Refusal {
     let message = match reason {
         Busy::Draining => "the server is shutting down",

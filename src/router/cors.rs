@@ -1,4 +1,4 @@
-//! The origins that may call from a browser (CORS).
+//! The origins from which browsers may call (CORS).
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -15,13 +15,13 @@ const REQUEST_PRIVATE_NETWORK: HeaderName =
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// The response headers that a page may read, besides those that every page may: ids, and headers of refusals.
+/// The response headers that pages may read in addition to the default ones: ids, and headers of refusals.
 const EXPOSED: &str = "x-trace-id, x-completion-id, retry-after, www-authenticate";
 
-/// The origins that may call from a browser (CORS).
+/// The origins from which browsers may call (CORS).
 ///
-/// Front ends that run in browsers call the agent across origins. Every response to an allowed
-/// origin has the CORS headers, refusals too: without them the user would see only a network failure.
+/// A front end that runs in a browser calls the agent from another origin. Every response to an allowed origin has the
+/// CORS headers, including refusals: without them the user would see only a network failure.
 ///
 /// By default the known origins of the mounted front ends may call.
 /// Their pages may also call an agent on the user's own machine (the private network preflight
@@ -35,7 +35,7 @@ pub struct Cors {
 #[derive(Clone, Debug)]
 enum Origins {
     Any,
-    /// These, and with `mounted` those of the mounted front ends.
+    /// These origins and, with `mounted`, the origins of the mounted front ends.
     List {
         origins: Vec<HeaderValue>,
         mounted: bool,
@@ -49,8 +49,8 @@ impl Default for Cors {
                 origins: Vec::new(),
                 mounted: true,
             },
-            // Chromium asks this when a public page calls an agent on the user's own machine, which
-            // is how agents are developed.
+            // Chromium sends this preflight when a public page calls an agent on the user's own machine, which is
+            // common during development.
             private_network: true,
         }
     }
@@ -126,7 +126,7 @@ impl Cors {
         let methods = HeaderValue::from_static("GET, POST, DELETE, OPTIONS");
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
         headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-        // Users add headers of their own in the front end; an allowed origin may send any.
+        // An allowed origin may send any header, because users can add headers in the front end.
         if let Some(asked) = request.get(ACCESS_CONTROL_REQUEST_HEADERS) {
             headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
         }
@@ -136,7 +136,7 @@ impl Cors {
         response
     }
 
-    /// Adds what every response to an allowed origin carries.
+    /// Adds the CORS headers of a response to an allowed origin.
     pub(super) fn apply(&self, origin: Option<HeaderValue>, headers: &mut HeaderMap) {
         if let Origins::List { .. } = self.origins {
             // A cache must not give the response for one origin to another (Fetch, CORS protocol

@@ -20,10 +20,10 @@ use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refu
 #[cfg(feature = "resumable")]
 use crate::replies::UserReplies;
 
-/// The purpose of a route, in the extensions of every request: guards and agents find it there, and observers in
-/// [`Turn::extensions`](crate::protocol::Turn::extensions).
+/// The purpose of a route. It is in the extensions of every request, where guards, agents and observers
+/// ([`Turn::extensions`](crate::protocol::Turn::extensions)) can read it.
 ///
-/// This guard counts turns only:
+/// This guard counts only turns:
 ///
 /// ```
 /// use copilot_wire::Router;
@@ -44,30 +44,30 @@ use crate::replies::UserReplies;
 pub enum RouteKind {
     /// Begins a turn of an agent, or a call of a skill.
     Turn,
-    /// Sends a reply that has begun: all of it, the rest of it, or its state.
+    /// Sends a reply that has begun before: from the start, from an event on, or only its state.
     Resume,
-    /// Cancels a reply that runs.
+    /// Cancels a running reply.
     Stop,
     /// Returns a document, such as a list of agents or models.
     Document,
-    /// Opens a [WebSocket](super::socket), whose requests are checked each on its own.
+    /// Opens a [WebSocket](super::socket); each request on it is checked separately.
     Socket,
-    /// Does something else, such as to take feedback.
+    /// Has another purpose, such as feedback.
     Other,
 }
 
 /// The handler of a route, which a [`Mount`](super::Mount) adds to a [`Site`](super::Site).
 #[async_trait]
 pub trait Endpoint: Send + Sync {
-    /// Answers a request, whose body has been read.
+    /// Answers a request. Its body has been read.
     async fn call(&self, call: Call) -> Response<Body>;
 
-    /// Returns the response to a refused request, in the form that clients of this route read.
+    /// Returns the response to a refused request, in the format that clients of this route expect.
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         super::refuse(refusal)
     }
 
-    /// Checks the head of a request before its body is read. By default all requests pass.
+    /// Checks the head of a request before its body is read. Accepts all requests by default.
     ///
     /// # Errors
     ///
@@ -77,32 +77,32 @@ pub trait Endpoint: Send + Sync {
         Ok(())
     }
 
-    /// Returns the size in bytes up to which the body of a request is read, where that is less than
-    /// the [limit of the router](super::Router::body_limit). By default it is not.
+    /// Returns the maximum size in bytes of a request body, if it is less than the [limit of the
+    /// router](super::Router::body_limit). `None` by default.
     fn body_limit(&self) -> Option<usize> {
         None
     }
 
-    /// Returns `true` if requests have a body, which must then be JSON, as by default. Otherwise bodies are
-    /// ignored. Browsers post without a content type across origins, so a path that needs no body must have
-    /// a part that nobody can guess.
+    /// Returns `true` if requests have a body, which must be JSON; otherwise bodies are ignored. `true` by default.
+    /// Browsers send a `POST` without a content type to other origins without a preflight, so the path of a route
+    /// without bodies must have a part that cannot be guessed.
     fn has_body(&self) -> bool {
         true
     }
 
-    /// Returns the name of the protocol if chat clients post here.
+    /// Returns the name of the protocol if this route answers `POST` requests of chat clients.
     fn protocol(&self) -> Option<&'static str> {
         None
     }
 
-    /// Returns `true` if only some requests begin a turn, those for which the endpoint calls
-    /// [`Call::begin_turn`]. Others are answered also while no turn may begin. `false` by default.
+    /// Returns `true` if only some requests begin a turn, by [`Call::begin_turn`]. The other requests are answered even
+    /// while no turn may begin. `false` by default.
     fn begins_turns_itself(&self) -> bool {
         false
     }
 
-    /// Returns the purpose of the route. By default it is a turn if there is a [protocol](Self::protocol), and
-    /// otherwise something else.
+    /// Returns the purpose of the route. By default [`RouteKind::Turn`] if there is a [protocol](Self::protocol),
+    /// otherwise [`RouteKind::Other`].
     fn kind(&self) -> RouteKind {
         match self.protocol() {
             Some(_) => RouteKind::Turn,
@@ -113,20 +113,20 @@ pub trait Endpoint: Send + Sync {
 
 /// An HTTP request as an [`Endpoint`] receives it: its head, its whole body, and the parameters of the path.
 ///
-/// `Debug` prints the method, the route, the names of the headers and the size of the body: the rest may be secret.
+/// `Debug` prints the method, the route, the names of the headers and the size of the body; other parts may be secret.
 #[non_exhaustive]
 pub struct Call {
     /// The head of the request.
     pub parts: Parts,
     /// The body of the request.
     pub body: Bytes,
-    /// The digest of the request, where equal requests share a reply.
+    /// The digest of the request, by which equal requests share a reply.
     #[cfg(feature = "resumable")]
     pub(super) digest: String,
     pub(super) params: super::Params,
     /// The path of the route.
     pub(super) path: Arc<str>,
-    /// The path at which clients reach the route, with its parameters by name.
+    /// The path of the route as clients see it, with the names of the parameters.
     pub(super) public_path: Arc<str>,
     pub(super) router: super::Router,
     pub(super) running: Running,
@@ -135,8 +135,8 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns a parameter of the path, such as `model` of `/v1/models/{model}`; the last one if several have
-    /// this name.
+    /// Returns a parameter of the path, such as `model` of `/v1/models/{model}`. If several have the same name, returns
+    /// the last one.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         let mut params = self.params.iter();
@@ -144,7 +144,7 @@ impl Call {
         Some(value)
     }
 
-    /// Returns the state that mounts share, see [`Site::shared`](super::Site::shared).
+    /// Returns the state that mounts share; see [`Site::shared`](super::Site::shared).
     #[must_use]
     pub fn shared<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions().get()
@@ -154,20 +154,20 @@ impl Call {
         &self.router.inner.shared
     }
 
-    /// Returns the path at which clients reach `path` of this router, for documents that advertise it:
-    /// below the [base path](super::Router::base_path).
+    /// Returns `path` of this router as clients see it, below the [base path](super::Router::base_path), for documents
+    /// that contain paths.
     #[must_use]
     pub fn public_path(&self, path: &str) -> String {
         self.router.inner.base.join(path)
     }
 
-    /// Returns `true` if the request does not come from a page, or from a page that may call: one of an origin that the
-    /// router [allows](super::Router::cors), or one of this server, where the router limits the
-    /// [hosts](super::Router::hosts) or the host is a name of the user's own machine. Otherwise a page could let its name
-    /// resolve to this server (DNS rebinding).
+    /// Returns `true` if the request comes from no page, or from a page that may call. The origin of such a page is
+    /// [allowed](super::Router::cors) by the router, or it is this server's own origin and either the router limits the
+    /// [hosts](super::Router::hosts) or the host is a name of the user's own machine. Without this condition a page
+    /// could let its name resolve to this server (DNS rebinding).
     ///
-    /// Browsers hide the responses of other origins from pages, but the requests arrive: this is for routes that must not
-    /// even answer them.
+    /// Browsers send requests to other origins and only hide the responses from pages. So check this in routes that
+    /// must not even execute such requests.
     #[must_use]
     pub fn is_origin_allowed(&self) -> bool {
         let inner = &self.router.inner;
@@ -185,8 +185,9 @@ impl Call {
         &self.router.inner.env
     }
 
-    /// Returns the conversations of the user who sent this request, below the path of a route, if the router has
-    /// [any](super::Router::conversations). The parameters of the route are the first ones of this request.
+    /// Returns the conversations of the user who sent this request, below the path of a route. `None` if the router
+    /// does not [store conversations](super::Router::conversations) and the request is not of a WebSocket. The first
+    /// parameters of the request replace those of the route.
     #[must_use]
     pub fn conversations(&self, route: &str) -> Option<UserConversations> {
         let stored = self.router.inner.conversations.as_ref().and_then(|stored| {
@@ -203,52 +204,52 @@ impl Call {
         }
     }
 
-    /// Returns the path of the route, with its parameters by name.
+    /// Returns the path of the route, with the names of its parameters.
     #[must_use]
     pub fn route(&self) -> &str {
         &self.path
     }
 
-    /// Makes this request a turn, where the endpoint [says so itself](Endpoint::begins_turns_itself).
+    /// Makes this request a turn, for an endpoint that [begins turns itself](Endpoint::begins_turns_itself).
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] with status 503 if the server shuts down, or as many turns run as
-    /// [may](super::Router::max_turns).
+    /// A [`Refusal`] with status 503 if the server shuts down, or the [maximum](super::Router::max_turns) of turns is
+    /// running.
     pub fn begin_turn(&mut self) -> Result<(), Refusal> {
         self.running = self.router.inner.enter(true)?;
         Ok(())
     }
 
-    /// Sets the name of the agent that [`answer_request`](Self::answer_request) runs, one of a few, for
-    /// [reports](crate::protocol::Turn::agent).
+    /// Sets the name of the agent that [`answer_request`](Self::answer_request) runs, for
+    /// [reports](crate::protocol::Turn::agent). Use a small set of names.
     #[must_use]
     pub fn agent_name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.agent = Some(name.into());
         self
     }
 
-    /// Records the turn that [`answer_request`](Self::answer_request) begins.
+    /// Sets the recording of the turn that [`answer_request`](Self::answer_request) begins.
     #[must_use]
     pub fn recording(mut self, recording: Option<Recording>) -> Self {
         self.recording = recording;
         self
     }
 
-    /// Answers a request that has been read with `agent`, on a mount with these settings: as a stream, or as one
-    /// document if the request wants that or the turn fails before its [first output](Protocol::AWAITS_OUTPUT).
+    /// Answers a parsed request with `agent`, with the `settings` of a mount. The response is a stream, or one document
+    /// if the request wants a document or the turn fails before its [first output](Protocol::AWAITS_OUTPUT).
     ///
     /// # Cancel safety
     ///
-    /// For a stream the agent runs in the body of the response, after the wait for its first output. During
-    /// that wait, and for a document, it runs in this future and is dropped with it.
+    /// The agent of a stream runs in the body of the response, once the wait for its first output is over. During this
+    /// wait, and for a document, the agent runs in this future and is dropped with it.
     pub fn answer_request<P: Protocol>(
         mut self,
         agent: Arc<dyn Agent<P>>,
         message: P::Request,
         settings: P::Settings,
     ) -> impl Future<Output = Response<Body>> + Send + use<P> {
-        // Before the request is moved into the turn.
+        // Computed before the request is moved into the turn.
         let is_stream = P::is_stream(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
@@ -264,7 +265,7 @@ impl Call {
         let (router, running) = (self.router, self.running);
         #[cfg(feature = "resumable")]
         let digest = self.digest;
-        // Here and not in the future, which so has one pointer of the request in place of two copies of it.
+        // The request is created outside the future, which so contains one pointer to it instead of two copies.
         async move {
             let inner = &*router.inner;
             #[cfg(feature = "resumable")]
@@ -285,7 +286,7 @@ impl Call {
         }
     }
 
-    /// Returns the replies that the reply to this request belongs to, if it is resumable.
+    /// Returns the replies among which the reply to this request is stored. `None` if it is not resumable.
     #[cfg(feature = "resumable")]
     fn resumable<P: Protocol>(&self, message: &P::Request) -> Option<UserReplies> {
         let replies = self.router.inner.replies.as_ref()?;
@@ -295,10 +296,10 @@ impl Call {
         }
     }
 
-    /// Returns the replies to requests at the path of a route, of the user who sent this request, if the
-    /// router has any. The parameters of the route are the first ones of this request.
+    /// Returns the stored replies at the path of a route, of the user who sent this request. `None` if the router
+    /// stores no replies. The first parameters of the request replace those of the route.
     ///
-    /// The key is the same if a proxy has stripped the base path, so every server finds the same replies.
+    /// The key contains the base path even if a proxy has stripped it, so every server finds the same replies.
     #[cfg(feature = "resumable")]
     #[must_use]
     pub fn replies(&self, route: &str) -> Option<UserReplies> {
@@ -307,15 +308,15 @@ impl Call {
         replies.of(&self.parts, &path, self.env(), &self.running)
     }
 
-    /// Returns `true` if the reply to this request can be asked for again.
+    /// Returns `true` if clients can request the reply to this request again.
     #[cfg(feature = "resumable")]
     #[must_use]
     pub fn has_replies(&self) -> bool {
         self.replies(&self.path).is_some()
     }
 
-    /// Runs a future that answers a request of protocol `P` without an agent, and reports it as a turn. A
-    /// failure is returned as a refusal with the user's message; a panic ends this call, not the server.
+    /// Runs a future that answers a request of protocol `P` without an agent, and reports it as a turn. A failure
+    /// becomes a refusal with the user's message. A panic ends only this call.
     ///
     /// # Errors
     ///
@@ -337,7 +338,7 @@ impl Call {
                 },
             );
         let ended = outcome.await;
-        // The refusal with the user's message always goes out, as nothing has been sent before.
+        // The refusal is always sent, because nothing was sent before it.
         let sent = true;
         let outcome = match &ended {
             Some(Ok(_)) => Outcome::Answered,
@@ -366,7 +367,7 @@ impl fmt::Debug for Call {
     }
 }
 
-/// Returns the response to a turn: a stream, or one document if the request wants that or the turn has failed
+/// Returns the response to a turn: a stream, or one document if the request wants a document or the turn has failed
 /// before its first output.
 async fn respond<P: Protocol>(
     mut body: Body,
@@ -380,7 +381,7 @@ async fn respond<P: Protocol>(
     }
 }
 
-/// Waits for the first output. Returns `true` if the turn has failed before.
+/// Waits for the first output. Returns `true` if the turn has failed without output.
 async fn fails_early(body: &mut Body, router: &super::Router) -> bool {
     let timeout = router.inner.first_output_timeout();
     if timeout.is_zero() {
@@ -389,13 +390,13 @@ async fn fails_early(body: &mut Body, router: &super::Router) -> bool {
     body.hold();
     let mut ticks = None;
     poll_fn(|cx| {
-        // The agent before the timer: output that is there counts.
+        // The agent is polled before the timer: output that is ready counts.
         if body.poll_output(cx).is_ready() {
             return Poll::Ready(());
         }
         match ticks.get_or_insert_with(|| router.inner.env.ticks(timeout)) {
             Some(ticks) => ticks.as_mut().poll_next(cx).map(drop),
-            // Without a timer nothing would end the wait.
+            // Without a timer the wait would have no end.
             None => Poll::Ready(()),
         }
     })
@@ -409,8 +410,8 @@ pub fn stream<P: Protocol>(body: Body) -> Response<Body> {
     let headers = response.headers_mut();
     let content_type = HeaderValue::from_static(P::FRAMING.content_type());
     headers.insert(CONTENT_TYPE, content_type);
-    // This and the next two are for what lies between agent and client: caches, proxies that buffer
-    // or transform, and middleware that compresses whatever has no encoding.
+    // This header and the next two are for caches, proxies that buffer or transform, and middleware that compresses
+    // responses without an encoding.
     let no_cache = HeaderValue::from_static("no-cache, no-transform");
     headers.insert(CACHE_CONTROL, no_cache);
     headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
@@ -419,20 +420,19 @@ pub fn stream<P: Protocol>(body: Body) -> Response<Body> {
     response
 }
 
-/// nginx buffers responses by default; this header turns that off for one response.
+/// nginx buffers responses by default; this header disables the buffering of one response.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Collects a body that is one document. The status depends on the agent's outcome, so the
-/// head waits for it.
+/// Collects a body that is one document. The head of the response needs the agent's outcome for its status.
 async fn document(mut body: Body) -> Response<Body> {
     let mut out = Vec::new();
     while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
         out.extend_from_slice(&frame);
-        // An agent that is always ready must not keep the task from noticing a disconnect.
+        // So that the task notices a disconnect even if the agent is always ready.
         yield_now().await;
     }
     let mut response = json(body.status(), out);
-    // Those of a failure replace the content type.
+    // The headers of a failure include the content type.
     response.headers_mut().extend(body.take_headers());
     response
 }
@@ -450,7 +450,7 @@ async fn yield_now() {
     .await;
 }
 
-/// An agent with the settings of its mount.
+/// The endpoint of an agent, with the settings of its mount.
 pub(crate) struct AgentEndpoint<P: Protocol> {
     pub(crate) agent: Arc<dyn Agent<P>>,
     pub(crate) settings: P::Settings,
@@ -459,7 +459,7 @@ pub(crate) struct AgentEndpoint<P: Protocol> {
 }
 
 impl<P: Protocol> Endpoint for AgentEndpoint<P> {
-    // Without the macro: the call is not moved into a future and out of it again.
+    // Written without the `async_trait` macro, so that `call` is not moved into a future.
     fn call<'a, 'b>(
         &'a self,
         mut call: Call,

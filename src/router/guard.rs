@@ -14,7 +14,7 @@ use crate::protocol::{AgentError, Refusal};
 
 type Checked = Pin<Box<dyn Future<Output = Result<Parts, Refusal>> + Send>>;
 
-/// A check of the head of a request, see [`Router::guard`](super::Router::guard).
+/// A check of the head of a request; see [`Router::guard`](super::Router::guard).
 #[derive(Clone)]
 pub(super) struct Guard(Arc<dyn Fn(Parts) -> Checked + Send + Sync>);
 
@@ -27,13 +27,13 @@ impl Guard {
         Self(Arc::new(move |parts| Box::pin(check(parts))))
     }
 
-    /// Checks a request. A guard that panics refuses it.
+    /// Checks a request. If the guard panics, the request is refused.
     pub(super) async fn check(&self, parts: Parts) -> Result<Parts, Refusal> {
         let panicked = |_| {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
             Refusal::new(status, AgentError::DEFAULT).code("internal_error")
         };
-        // The closure itself can panic, before there is a future.
+        // The closure can panic before it returns a future.
         let mut check = catch_unwind(AssertUnwindSafe(|| (self.0)(parts))).map_err(panicked)?;
         poll_fn(move |cx| {
             let poll = catch_unwind(AssertUnwindSafe(|| check.as_mut().poll(cx)));
@@ -42,7 +42,7 @@ impl Guard {
         .await
     }
 
-    /// Returns `true` if both are clones of one guard.
+    /// Returns `true` if `self` and `other` are clones of one guard.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

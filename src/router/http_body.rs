@@ -14,14 +14,14 @@ impl Router {
     ///
     /// # Cancel safety
     ///
-    /// As for [`handle`](Self::handle).
+    /// The same as for [`handle`](Self::handle).
     pub async fn handle_body<B: http_body::Body>(&self, request: Request<B>) -> Response<Body> {
-        // A boxed body is `Unpin`, which spares a pin projection; it is one allocation a request.
+        // A boxed body is `Unpin`, so no pin projection is needed. This is one allocation per request.
         self.handle(request.map(|body| Data(Box::pin(body)))).await
     }
 }
 
-/// The data frames of a body. Trailers are passed over.
+/// A stream of the data frames of a body. Trailers are ignored.
 struct Data<B>(Pin<Box<B>>);
 
 impl<B: http_body::Body> Stream for Data<B> {

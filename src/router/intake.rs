@@ -1,4 +1,4 @@
-//! Reads the bodies of requests, within limits.
+//! Reading of request bodies, within limits.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -18,16 +18,16 @@ use crate::protocol::{Env, Refusal, Ticks};
 /// The limits of request bodies.
 #[derive(Clone)]
 pub(super) struct Limits {
-    /// The size of one body.
+    /// The maximum size of one body in bytes.
     pub(super) size: usize,
-    /// The memory of all bodies.
+    /// The memory for all bodies together.
     pub(super) budget: Budget,
-    /// The time that one body may take to arrive.
+    /// The maximum time in which one body must arrive.
     pub(super) timeout: Duration,
 }
 
 impl Default for Limits {
-    /// Requests with nine megabytes of widget data occur in practice.
+    /// Requests with nine megabytes of widget data have been observed.
     fn default() -> Self {
         Self {
             size: 32 * 1024 * 1024,
@@ -38,7 +38,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Returns these limits with the one of a route, if that is less.
+    /// Returns these limits with the size limit of a route, if it is smaller.
     pub(super) fn at_most(&self, size: Option<usize>) -> Self {
         Self {
             size: size.map_or(self.size, |size| size.min(self.size)),
@@ -46,7 +46,7 @@ impl Limits {
         }
     }
 
-    /// Reads the whole body of a POST, without a byte order mark before it. The bodies of other methods are
+    /// Reads the whole body of a `POST` request, without a leading byte order mark. Bodies of other methods are
     /// ignored.
     pub(super) async fn read<B, D, E>(
         &self,
@@ -63,7 +63,7 @@ impl Limits {
             return Ok(Bytes::new());
         }
         if !is_json(&parts.headers) {
-            // Browsers post other types across origins without a preflight.
+            // Browsers send other content types to other origins without a preflight.
             let message = "content-type must be application/json";
             let code = if parts.headers.contains_key(CONTENT_TYPE) {
                 "invalid_content_type"
@@ -77,11 +77,11 @@ impl Limits {
             return Err(self.too_large());
         }
         let mut whole = Whole::new(&self.budget);
-        // The announced length is not trusted beyond this: the bytes have not arrived yet.
+        // At most this many bytes: the client has only announced the length and not sent the bytes yet.
         let most = announced.map_or(self.size, |length| length as usize);
         whole.reserve(announced.map_or(0, |_| most.min(64 * 1024)), most)?;
         let mut body = pin!(body);
-        // The timer starts only when the body is not complete at once.
+        // The timer is created only if the body is not complete at once.
         let mut deadline = None;
         loop {
             let next = poll_fn(|cx| self.poll_next(cx, body.as_mut(), &mut deadline, env));
@@ -115,14 +115,14 @@ impl Limits {
         deadline: &mut Option<Option<Ticks>>,
         env: &Env,
     ) -> Poll<Result<Option<B::Item>, Refusal>> {
-        // The body before the timer: one that has arrived is never too slow.
+        // The body is polled before the timer: a body that has arrived is not too slow.
         if let Poll::Ready(chunk) = body.poll_next(cx) {
             return Poll::Ready(Ok(chunk));
         }
         let ticks = deadline.get_or_insert_with(|| env.ticks(self.timeout));
         match ticks.as_mut().map(|ticks| ticks.as_mut().poll_next(cx)) {
             Some(Poll::Ready(Some(()))) => Poll::Ready(Err(self.too_slow())),
-            // The ticks have ended, and a stream must not be polled after its end.
+            // The ticks have ended; a stream must not be polled after its end.
             Some(Poll::Ready(None)) => {
                 *ticks = None;
                 Poll::Pending
@@ -144,7 +144,7 @@ impl Limits {
     }
 }
 
-/// U+FEFF in UTF-8, which some Windows programs write before a text.
+/// U+FEFF in UTF-8, which some Windows programs write at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The remaining memory for request bodies, in bytes.
@@ -156,11 +156,11 @@ impl Budget {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// Takes `more` bytes of the budget for a body of `size` bytes. A body may be as large as the remaining budget, and no
-    /// larger.
+    /// Takes `more` bytes of the budget for a body of `size` bytes. The body may be at most as large as the remaining
+    /// budget.
     fn take(&self, more: usize, size: usize) -> Result<(), Refusal> {
         let take = |left: usize| left.checked_sub(more).filter(|left| *left >= size);
-        // Relaxed: only the number is shared, and no other memory is published with it.
+        // Relaxed, because no other memory is published with this number.
         let taken = (self.0).fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         taken.map(drop).map_err(|_| {
             let message = "too many request bodies at a time";
@@ -170,7 +170,7 @@ impl Budget {
         })
     }
 
-    /// Counts a body that has arrived, until its last slice is dropped.
+    /// Counts a received body in the budget until its last slice is dropped.
     pub(super) fn count(&self, bytes: Bytes) -> Result<Bytes, Refusal> {
         self.take(bytes.len(), bytes.len())?;
         Ok(Bytes::from_owner(Counted {
@@ -180,7 +180,7 @@ impl Budget {
     }
 }
 
-/// A body that is counted.
+/// A body that is counted in a budget.
 struct Counted {
     bytes: Bytes,
     budget: Budget,
@@ -198,8 +198,7 @@ impl Drop for Counted {
     }
 }
 
-/// A partly received body. Its memory returns to the budget when its last slice is
-/// dropped.
+/// A partly received body. Its bytes return to the budget when its last slice is dropped.
 struct Whole {
     bytes: Vec<u8>,
     taken: usize,
@@ -215,10 +214,10 @@ impl Whole {
         }
     }
 
-    /// Reserves space for `more` bytes, and for further ones if the body may have up to `most`.
+    /// Reserves space for `more` bytes, and for further bytes if the body may have up to `most`.
     ///
-    /// A body may be as large as the remaining budget, and no larger: however many uploads
-    /// stall, as much memory as the largest of them has is free for others.
+    /// A body may be at most as large as the remaining budget. So however many uploads stall, other uploads have at
+    /// least as much memory as the largest of them.
     fn reserve(&mut self, more: usize, most: usize) -> Result<(), Refusal> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if more <= capacity - length {
@@ -245,7 +244,7 @@ impl Drop for Whole {
     }
 }
 
-/// Returns the length of a body that its head announces.
+/// Returns the length of a body that its head announces. `None` if it announces none.
 pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -253,7 +252,7 @@ pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
 /// Returns `true` if the content type is `application/json` or another type with the suffix `+json`.
 fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers.get(CONTENT_TYPE);
-    // What nearly every client sends.
+    // The content type of nearly all clients.
     if content_type.is_some_and(|value| value == "application/json") {
         return true;
     }

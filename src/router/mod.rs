@@ -1,4 +1,4 @@
-//! One HTTP request in, one response out: paths, CORS, limits and refusals.
+//! Handling of one HTTP request: paths, CORS, limits and refusals.
 
 mod admission;
 mod cors;
@@ -47,7 +47,7 @@ use path::{BasePath, Path};
 pub use path::{escape_segment, path_params};
 use upload::Upload;
 
-/// The time for which a shutdown waits for clients to read the ends of their turns.
+/// The maximum time that a shutdown waits for clients to read the ends of their turns.
 const UNREAD: Duration = Duration::from_secs(5);
 
 /// Routes HTTP requests to mounted agents and returns their replies as streaming responses.
@@ -75,9 +75,9 @@ pub struct Router {
 #[derive(Clone, Default)]
 struct Inner {
     routes: Vec<Route>,
-    /// The paths whose `POST` routes have a WebSocket.
+    /// The paths of `POST` routes that also have a WebSocket.
     sockets: Vec<(Path, socket::Factory)>,
-    /// The turns that are kept for connections.
+    /// The turns that are stored for the lifetime of a connection.
     connections: Connections,
     cors: Cors,
     hosts: Hosts,
@@ -87,9 +87,9 @@ struct Inner {
     env: Env,
     consent: Consent,
     turns: Turns,
-    /// `None` for any number.
+    /// The maximum number of running turns; `None` for any number.
     max_turns: Option<usize>,
-    /// `None` for the default.
+    /// `None` for [`FIRST_OUTPUT_TIMEOUT`].
     first_output_timeout: Option<Duration>,
     #[cfg(feature = "resumable")]
     replies: Option<Replies>,
@@ -106,16 +106,16 @@ struct Route {
     path: Path,
     /// The path as text, for reports.
     text: Arc<str>,
-    /// The guards of the scope that it was added in.
+    /// The guards of the scope in which the route was added.
     guards: Vec<Guard>,
-    /// The type of the endpoint, if several mounts may add it.
+    /// The type of the endpoint, if several mounts may add the route.
     shared: Option<TypeId>,
-    /// The stores of which the router needs one for the route to exist.
+    /// The route exists only if the router has one of these stores.
     needs: Option<Needs>,
     endpoint: Arc<dyn Endpoint>,
 }
 
-/// Stores of a router.
+/// A set of stores of a router.
 #[derive(Clone, Copy, Default)]
 struct Needs {
     #[cfg(feature = "resumable")]
@@ -130,16 +130,15 @@ impl Router {
         Self::default()
     }
 
-    /// Sets the origins that may call from a browser. The default is those of the mounts, see
-    /// [`Site::origins`].
+    /// Sets the origins from which browsers may call. The default is the origins of the mounts; see [`Site::origins`].
     #[must_use]
     pub fn cors(mut self, cors: Cors) -> Self {
         self.edit().cors = cors;
         self
     }
 
-    /// Sets the hosts that requests may be for, without ports. Others are refused with status 421.
-    /// The default is any.
+    /// Sets the hosts for which requests are accepted, without ports. Requests for other hosts are refused with status
+    /// 421. By default any host is accepted.
     ///
     /// A server on a user's own machine needs this: a web page can let its own name resolve
     /// to `127.0.0.1` (DNS rebinding). Its requests then have the origin of the agent, so
@@ -157,11 +156,11 @@ impl Router {
         self
     }
 
-    /// Sets the path below which clients reach this router, such as `/agents`, if a proxy or a
-    /// framework serves other things on the same host. The default is the root.
+    /// Sets the path below which clients reach this router, such as `/agents`, if a proxy or a framework serves other
+    /// content on the same host. The default is the root.
     ///
-    /// Documents advertise paths below it. Requests match whether or not it was stripped from their
-    /// path on the way, so nothing else depends on the configuration of the proxy. A trailing slash makes no
+    /// Paths in documents begin with it. Requests match with and without it, because a proxy may strip it, so the proxy
+    /// needs no particular configuration. A trailing slash makes no difference.
     /// difference.
     ///
     /// ```
@@ -178,15 +177,13 @@ impl Router {
         self
     }
 
-    /// Adds a guard: an async check of the head of every request, before its body is read. It returns the
-    /// head, to whose extensions it may add its findings, or refuses the request in the form
-    /// that clients of the route read.
+    /// Adds a guard: an async check of the head of every request, before its body is read. A guard returns the head, to
+    /// whose extensions it may add values, or refuses the request in the format that clients of the route expect.
     ///
-    /// Guards run in the order in which they were added, on every route, including documents and
-    /// routes that are mounted later; only preflights are exempt. A path or a method without a route is refused
-    /// without them. [`Site::guard`] adds one to some
-    /// agents. The [`RouteKind`] in the extensions says what the route is for, so that a limit of turns can let stops
-    /// and resumed replies pass; [`max_turns`](Self::max_turns) is such a limit.
+    /// Guards run in the order in which they were added, on every route, including documents and routes that are
+    /// mounted later. They do not run for preflights, nor for a path or a method without a route. [`Site::guard`] adds
+    /// a guard to some agents only. The [`RouteKind`] in the extensions is the purpose of the route, so that a limit of
+    /// turns can exempt stops and resumed replies; [`max_turns`](Self::max_turns) is such a limit.
     ///
     /// ```
     /// use copilot_wire::Router;
@@ -211,27 +208,27 @@ impl Router {
         self
     }
 
-    /// Sets the limit of a request body in bytes; a larger one is refused with status 413. The default is
-    /// 32 MiB. Routes may have [less](Endpoint::body_limit).
+    /// Sets the maximum size of a request body in bytes. A larger body is refused with status 413. The default is 32
+    /// MiB. A route may have a [smaller limit](Endpoint::body_limit).
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.edit().limits.size = bytes;
         self
     }
 
-    /// Sets the limit of the memory of all request bodies together in bytes, from their first byte until
-    /// the agents drop their requests. The default is 256 MiB.
+    /// Sets the maximum memory of all request bodies together in bytes. A body counts from its first byte until the
+    /// agent drops the request. The default is 256 MiB.
     ///
-    /// One body may take half of what is free. A body that does not fit is refused with status 503:
-    /// however many uploads stall, small requests are still read.
+    /// One body may use half of the free memory. A body that does not fit is refused with status 503. So however many
+    /// uploads stall, small requests are still read.
     #[must_use]
     pub fn body_budget(mut self, bytes: usize) -> Self {
         self.edit().limits.budget = Budget::new(bytes);
         self
     }
 
-    /// Sets the timeout of a request body; a slower one is refused with
-    /// status 408. The default is 60 seconds. This needs a timer, see [`Environment::ticks`].
+    /// Sets the timeout of a request body. A slower body is refused with status 408. The default is 60 seconds. This
+    /// needs a timer; see [`Environment::ticks`].
     ///
     /// [`Environment::ticks`]: crate::protocol::Environment::ticks
     #[must_use]
@@ -240,15 +237,14 @@ impl Router {
         self
     }
 
-    /// Sets the time for which the head of a response waits for the first output of the agent, where clients
-    /// [repeat turns that fail in a stream](crate::Protocol::AWAITS_OUTPUT), as those of language models do. The default is
-    /// 5 seconds; with zero the head is sent at once.
+    /// Sets the time that the head of a response waits for the first output of the agent, in protocols whose clients
+    /// [retry turns that fail in a stream](crate::Protocol::AWAITS_OUTPUT), such as those of language models. The
+    /// default is 5 seconds; with zero the head is sent at once.
     ///
-    /// A turn that fails within this time and has sent nothing is answered with the
-    /// [status](AgentError::status) of its error, 400 by default, and `x-should-retry: false` unless the error is
-    /// [retryable](AgentError::retryable). A later failure is part of the stream. If the client leaves during the
-    /// wait, the agent is dropped. Without a timer, see [`Environment::ticks`], the head waits for the first poll of
-    /// the agent only.
+    /// A turn that fails within this time without output is answered with the [status](AgentError::status) of its
+    /// error, 400 by default, and `x-should-retry: false` unless the error is [retryable](AgentError::retryable). A
+    /// later failure is part of the stream. If the client disconnects during the wait, the agent is dropped. Without a
+    /// timer, see [`Environment::ticks`], the head waits only for the first poll of the agent.
     ///
     /// [`Environment::ticks`]: crate::protocol::Environment::ticks
     #[must_use]
@@ -257,12 +253,12 @@ impl Router {
         self
     }
 
-    /// Sets the number of turns that may run at a time; further ones are refused with status 503 and
-    /// `retry-after`. The default is any number.
+    /// Sets the maximum number of running turns. Further turns are refused with status 503 and `retry-after`. By
+    /// default there is no limit.
     ///
-    /// A turn counts from the last byte of its request until its response is sent or dropped and its agent is done:
-    /// uploads that stall do not count. Documents, stops and resumed replies do not count either, so all of them work
-    /// while every turn is taken.
+    /// A turn counts from the last byte of its request until its response is sent or dropped and its agent has ended;
+    /// stalled uploads do not count. Documents, stops and resumed replies do not count either, so they work while the
+    /// limit is reached.
     ///
     /// ```
     /// use copilot_wire::Router;
@@ -284,20 +280,20 @@ impl Router {
         self
     }
 
-    /// Sets the key with which questions in text are signed: 32 random bytes that all servers of a service
-    /// have. The default is a random key for each router and its clones, or one that servers share through the
-    /// store of [resumable replies](crate#features).
+    /// Sets the key with which questions in text are signed: 32 random bytes that all servers of a service share. The
+    /// default is a random key for each router and its clones, or a key that servers share through the store of
+    /// [resumable replies](crate#features).
     ///
-    /// Servers that share this key alone do not tell each other which questions were answered: within an hour an
-    /// answer counts once on each of them.
+    /// Servers that share only this key do not know which questions the other servers have accepted: within an hour,
+    /// each server accepts an answer once.
     #[must_use]
     pub fn secret(mut self, key: [u8; 32]) -> Self {
         self.edit().consent = Consent::new(key);
         self
     }
 
-    /// Makes replies resumable: agents go on when their clients leave, and front ends that can ask for a reply
-    /// again get all of it. Mounts bring the routes for that, whether they are mounted before or after. See
+    /// Makes replies resumable: agents continue when their clients disconnect, and front ends that can request a reply
+    /// again receive all of it. Mounts add the routes for this, whether they are mounted before or after this call. See
     /// [`replies`](crate::replies).
     #[cfg(feature = "resumable")]
     #[must_use]
@@ -306,8 +302,8 @@ impl Router {
         self
     }
 
-    /// Lets clients continue a conversation by an id, with a request that has only what is new, where their protocol
-    /// has such ids. Mounts bring the routes for that, whether they are mounted before or after. See
+    /// Lets clients continue a conversation by an id, with a request that contains only the new messages, if their
+    /// protocol has such ids. Mounts add the routes for this, whether they are mounted before or after this call. See
     /// [`conversations`](crate::conversations).
     #[must_use]
     pub fn conversations(mut self, conversations: Conversations) -> Self {
@@ -335,18 +331,16 @@ impl Router {
 
     /// Ends the turns of this router and of its clones, for a shutdown.
     ///
-    /// From the call on no turn begins: a request that would begin one is refused with status 503 and
-    /// `retry-after`, also if its body is still arriving, as soon as that is complete. An upload that stalls gets no
-    /// response: the server closes its connection. Documents, resumed replies and stops are still answered.
-    /// Running turns go on, with or without a client, until `patience`, such as a sleep, is ready. Then each turn that
-    /// still runs ends with the failure of its protocol and [`Outcome::ShutDown`], and its agent is dropped. Clients are
-    /// told not to retry it.
+    /// From this call on no new turn begins: such a request is refused with status 503 and `retry-after`, once its body
+    /// is complete. A stalled upload gets no response; the server closes its connection. Documents, resumed replies and
+    /// stops are still answered. Running turns continue, with or without a client, until `patience`, such as a sleep,
+    /// is ready. Then each remaining turn ends with the failure of its protocol and [`Outcome::ShutDown`], and its
+    /// agent is dropped. Clients are told not to retry the turn.
     ///
     /// Returns when the server has taken the last byte of every response and dropped its body, and the ends of
-    /// resumable replies are stored: at once if nothing runs, and at most 5 seconds after
-    /// `patience` otherwise, so that a client that does not read holds up nothing. Without a
-    /// [timer](crate::protocol::Environment::ticks) it returns when all turns are ended. The server then closes the
-    /// connections that are left.
+    /// resumable replies are stored. This is at once if no turn runs, and otherwise at most 5 seconds after `patience`,
+    /// even if a client does not read. Without a [timer](crate::protocol::Environment::ticks) it returns when all turns
+    /// are ended. The server then closes the remaining connections.
     ///
     /// ```
     /// # use copilot_wire::Router;
@@ -371,8 +365,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// [`MountError`] when a path is taken or not valid, or `what` conflicts with what is
-    /// mounted already.
+    /// [`MountError`] when a path is taken or not valid, or `what` conflicts with an earlier mount.
     pub fn mount<M: Mount>(
         self,
         what: M,
@@ -385,7 +378,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// Those of [`mount`](Self::mount).
+    /// The same errors as [`mount`](Self::mount).
     pub fn mount_fn<M, F, Fut>(self, what: M, answer: F) -> Result<Self, MountError>
     where
         M: Mount,
@@ -431,18 +424,18 @@ impl Router {
 
     /// Answers one request.
     ///
-    /// The request's body is any stream of byte buffers. It is read to its end, up to the limit, before
-    /// the agent starts. An invalid request is answered with an error status.
+    /// The body of the request is any stream of byte buffers. It is read to its end, up to the limit, before the agent
+    /// starts. An invalid request is answered with an error status.
     ///
-    /// Over HTTP/1, a refusal waits for the rest of a body that is within the limit: for up to five
-    /// seconds where there is a timer, otherwise for the bytes that are there. They are dropped as they
-    /// come. A connection that is closed while the client still sends may lose the response.
+    /// Over HTTP/1, a refusal waits for the remaining bytes of a body within the limit, and discards them: for up to
+    /// five seconds if there is a timer, otherwise only for bytes that have arrived. If the connection were closed
+    /// while the client still sends, the client could lose the response.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the request and its agent. The agent of a stream runs in the body, so it has not
-    /// started then, or its [first output](Self::first_output_timeout) was awaited. The agent of an answer without a
-    /// stream runs in this future.
+    /// Dropping the future drops the request and its agent. The agent of a stream runs in the body of the response, so
+    /// it has not started, or this future was waiting for its [first output](Self::first_output_timeout). The agent of
+    /// an answer without a stream runs in this future.
     pub async fn handle<B, D, E>(&self, request: Request<B>) -> Response<Body>
     where
         B: Stream<Item = Result<D, E>>,
@@ -451,8 +444,7 @@ impl Router {
         let inner = &*self.inner;
         let (parts, body) = request.into_parts();
         let body = pin!(body);
-        // Made first, because every response, refusals included, has to wait for the rest of the
-        // body.
+        // Created first: every response, including refusals, must wait for the remaining bytes of the body.
         let mut upload = Upload::new(&parts, body, inner.limits.size);
         let origin = inner.cors.origin(&parts.headers, &inner.origins);
         let mut response = match inner.find(&parts) {
@@ -471,8 +463,7 @@ impl Router {
                 refuse(&Refusal::new(StatusCode::MISDIRECTED_REQUEST, message))
             }
         };
-        // To refusals too: without the header a browser hides the status and the message from its
-        // page.
+        // Refusals have the CORS headers too: without them a browser hides the status and the message from the page.
         inner.cors.apply(origin, response.headers_mut());
         upload.finish(&response, &inner.env).await;
         response
@@ -518,7 +509,7 @@ impl Router {
             }
             Err(refusal) => endpoint.refuse(&refusal),
         };
-        // The turn of an agent is reported at its end.
+        // The turn of an agent is reported by its channel.
         if let (Some(record), Some(refusal)) = (record, response.extensions().get::<Refusal>()) {
             let record = record.path(Some(path)).extensions(&seen);
             let bytes = response.body().size().unwrap_or_default();
@@ -532,14 +523,14 @@ impl Router {
     }
 }
 
-/// The time for which the head of a response waits for the first output.
+/// The default time that the head of a response waits for the first output.
 const FIRST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Params = Vec<(Box<str>, Box<str>)>;
 
 enum Found<'a> {
     Route(&'a Route, Params),
-    /// The handshake of a WebSocket, which [`Router::socket`] answers, at the path of this route.
+    /// The handshake of a WebSocket at the path of this route, for [`Router::socket`].
     Socket(&'a Route),
     Preflight,
     OtherMethods(HeaderValue),
@@ -553,8 +544,7 @@ impl Inner {
     }
 
     fn find(&self, request: &Parts) -> Found<'_> {
-        // Before any route: a page that rebinds its name to this address (DNS rebinding) learns of
-        // none.
+        // Checked before any route, so that a page that uses DNS rebinding does not find out which routes exist.
         if !self.hosts.take(request) {
             return Found::OtherHost;
         }
@@ -562,7 +552,7 @@ impl Inner {
         let mut found = Found::Nothing;
         for path in self.base.strip(request.uri.path()) {
             if is_handshake {
-                // Whatever else answers a `GET` there.
+                // A handshake takes precedence over other `GET` routes of the path.
                 if let Found::Route(route, _) = self.find_at(&Method::POST, path) {
                     return Found::Socket(route);
                 }
@@ -575,7 +565,7 @@ impl Inner {
         found
     }
 
-    /// Returns `true` if there is one of these stores.
+    /// Returns `true` if the router has one of the stores in `needs`.
     fn has(&self, needs: Needs) -> bool {
         #[cfg(feature = "resumable")]
         let replies = needs.replies && self.replies.is_some();
@@ -585,7 +575,7 @@ impl Inner {
     }
 
     fn find_at(&self, method: &Method, path: &str) -> Found<'_> {
-        // A HEAD request is a GET whose body the server leaves out.
+        // A `HEAD` request is answered like a `GET`, and the server omits the body.
         let wanted = if *method == Method::HEAD {
             &Method::GET
         } else {
@@ -610,7 +600,7 @@ impl Inner {
         if allow.is_empty() {
             return Found::Nothing;
         }
-        // A browser asks with this method before it sends a POST across origins.
+        // A browser sends this preflight before a `POST` to another origin.
         if *method == Method::OPTIONS {
             return Found::Preflight;
         }

@@ -47,7 +47,7 @@ impl Path {
             match segment {
                 Segment::Text(text) if **text == *part => {}
                 Segment::Param(name) if !part.is_empty() => {
-                    // Decoded after the split: an escaped slash is a part of its segment.
+                    // Decoded after the split, so that an escaped slash is a part of its segment.
                     params.push((name.clone(), percent_decode(part)?));
                 }
                 _ => return None,
@@ -56,19 +56,19 @@ impl Path {
         parts.next().is_none().then_some(params)
     }
 
-    /// Returns `true` if some path matches both.
+    /// Returns `true` if a path exists that matches both.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let same = |(one, two): (&Segment, &Segment)| match (one, two) {
             (Segment::Text(one), Segment::Text(two)) => one == two,
-            // A parameter matches any text of the other path.
+            // A parameter matches any segment.
             _ => true,
         };
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
     }
 }
 
-/// Returns the names and values of the parameters in a path, by a template such as `/chats/{workspace}`, with percent
-/// escapes decoded. Empty if the path does not match the template or the template is invalid.
+/// Returns the names and values of the parameters in a path that matches a template such as `/chats/{workspace}`.
+/// Percent escapes are decoded. Empty if the path does not match or the template is not valid.
 ///
 /// ```
 /// use copilot_wire::router::path_params;
@@ -84,9 +84,10 @@ pub fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>)> {
         .unwrap_or_default()
 }
 
-/// Returns a text as one segment of a path: all but ASCII letters, digits and `-`, `_`, `.`, `~` as percent escapes.
+/// Escapes a text as one segment of a path: everything except ASCII letters, digits, `-`, `_`, `.` and `~` becomes
+/// percent escapes.
 ///
-/// The segments `.` and `..` stay as they are: clients resolve them, even escaped.
+/// The segments `.` and `..` are not escaped, because clients resolve them even if they are escaped.
 #[must_use]
 pub fn escape_segment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -104,15 +105,15 @@ pub fn escape_segment(text: &str) -> String {
     out
 }
 
-/// Returns the path of a route with the first parameters of a request in it. The same path always becomes the
-/// same text, whichever characters a request escapes.
+/// Returns the path of a route with its first parameters replaced by the values of a request. Requests for the same
+/// path have the same result, whichever characters they escape.
 pub(super) fn fill(route: &str, params: &super::Params) -> String {
     let mut values = params.iter().map(|(_, value)| &**value);
     let mut path = String::with_capacity(route.len());
     for segment in route.trim_matches('/').split('/') {
         path.push('/');
         match segment.starts_with('{') {
-            // A slash in a value separates nothing.
+            // A slash in a value is not a separator.
             true => {
                 let value = values.next().unwrap_or_default();
                 path.push_str(&value.replace('%', "%25").replace('/', "%2F"));
@@ -123,7 +124,7 @@ pub(super) fn fill(route: &str, params: &super::Params) -> String {
     path
 }
 
-/// The path below which clients reach a router: empty, or, for example, `/agents`.
+/// The path below which clients reach a router, such as `/agents`. Empty for the root.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BasePath(Box<str>);
 
@@ -140,7 +141,7 @@ impl BasePath {
         format!("{}{path}", self.0)
     }
 
-    /// Returns the path itself at the root.
+    /// Returns `path` below the base path. At the root this is a clone of `path`.
     pub(super) fn join_shared(&self, path: &Arc<str>) -> Arc<str> {
         match &*self.0 {
             "" => Arc::clone(path),
@@ -148,11 +149,11 @@ impl BasePath {
         }
     }
 
-    /// Returns the paths to look up for `path`: without each of its leading copies of
-    /// this one, and unchanged.
+    /// Returns the paths to look up for `path`: without two leading copies of the base path, without one, and
+    /// unchanged.
     ///
-    /// Front ends differ in whether an advertised path is below the URL that the user typed or below
-    /// its host, so it may be there twice, and each proxy on the way may have stripped it once.
+    /// Some front ends resolve an advertised path against the URL that the user typed and others against its host, so
+    /// the base path may occur twice, and each proxy may have stripped one copy.
     pub(super) fn strip<'a>(&self, path: &'a str) -> impl Iterator<Item = &'a str> {
         let once = |path: &'a str| match path.strip_prefix(&*self.0)? {
             "" => Some("/"),

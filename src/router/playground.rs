@@ -19,15 +19,15 @@ use crate::protocol::Refusal;
 /// The path of the list of agents.
 const FRONTS: &str = "/playground.json";
 
-/// The path at which the page has its requests signed.
+/// The path at which the page requests signatures.
 const SIGN: &str = "/playground/sign";
 
 impl Router {
-    /// Serves the playground at `GET /`: a page that talks to the agents of this router as each
-    /// of their front ends would, and shows every request and event.
+    /// Serves the playground at `GET /`: a page that calls the agents of this router as each of their front ends would,
+    /// and shows every request and event.
     ///
-    /// It lists all agents, also those that are mounted later. It is for local work: everybody who
-    /// can open the page can use the agents.
+    /// It lists all agents, including those that are mounted later. It is meant for local work: everybody who can open
+    /// the page can use the agents.
     ///
     /// `scripts` are the emulated front ends, in JavaScript: each adds one with
     /// `addFront(protocol, class)`, where the protocol is a [`Protocol::NAME`] and the class extends
@@ -48,13 +48,12 @@ impl Router {
         })
     }
 
-    /// Lets the playground sign its requests to agents that verify signatures, at
-    /// `POST /playground/sign`, so that its requests pass verification instead of going around it.
-    /// `sign` returns the headers to send with a body, byte for byte.
+    /// Lets the playground sign its requests to agents that verify signatures, at `POST /playground/sign`, so that
+    /// these agents need no exception for it. `sign` returns the headers to send with a body, byte for byte.
     ///
-    /// Everybody who can reach this server can have anything signed: mount agents that verify with
-    /// keys that were created for this purpose, and no agent that does real work for owners of
-    /// those keys. Requests from pages of other origins are refused.
+    /// Everybody who can reach this server can have any body signed. So mount only agents that verify with keys created
+    /// for this purpose, and no agent that does real work for the owners of those keys. Requests from pages of other
+    /// origins are refused.
     ///
     /// # Errors
     ///
@@ -70,7 +69,7 @@ impl Router {
     }
 }
 
-/// The marker that this router signs requests for the playground.
+/// `true` if this router signs requests for the playground.
 #[derive(Clone, Copy, Default)]
 struct Signing(bool);
 
@@ -95,13 +94,13 @@ impl Inner {
     }
 }
 
-/// The page, before and after the nonce.
+/// The page as the text before the nonce and the text after it.
 struct Page([String; 2]);
 
 #[async_trait]
 impl Endpoint for Page {
     async fn call(&self, call: Call) -> Response<Body> {
-        // New for each response: a nonce that can be known in advance allows injected scripts.
+        // New for each response: with a predictable nonce, injected scripts could run.
         let nonce = call.env().uuid();
         let mut response = Response::new(Body::full(self.0.join(&nonce)));
         let headers = response.headers_mut();

@@ -18,7 +18,7 @@ use crate::protocol::{Protocol, Refusal};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MountError {
-    /// The path is taken.
+    /// The path and method already have a route.
     #[error("path already mounted: {method} {path}")]
     Taken {
         /// The method.
@@ -36,7 +36,7 @@ pub enum MountError {
 
 /// A description of how an agent is mounted: its protocol and its routes.
 ///
-/// Every protocol has one, such as a descriptor or a model. A protocol of your own has its own:
+/// Every protocol has an implementation, such as a descriptor or a model. Implement it for a protocol of your own:
 ///
 /// ```
 /// use std::sync::Arc;
@@ -57,15 +57,14 @@ pub enum MountError {
 /// }
 /// ```
 pub trait Mount {
-    /// The protocol that the agent speaks.
+    /// The protocol of the agent.
     type Protocol: Protocol;
 
     /// Adds the routes.
     ///
     /// # Errors
     ///
-    /// [`MountError`] when a path is taken or not valid, or this conflicts with what is
-    /// mounted already.
+    /// [`MountError`] when a path is taken or not valid, or this mount conflicts with an earlier one.
     fn mount(
         self,
         agent: Arc<dyn Agent<Self::Protocol>>,
@@ -77,14 +76,13 @@ pub trait Mount {
 #[derive(Debug)]
 pub struct Site<'a> {
     pub(super) router: &'a mut Inner,
-    /// The guards of routes that are added from now on.
+    /// The guards of all routes that are added later.
     pub(super) guards: Vec<Guard>,
 }
 
 impl Site<'_> {
-    /// Adds a guard to the routes that are added to this site after it, except
-    /// [documents](Self::document), which all mounts share. The guards of the router run before it;
-    /// see [`Router::guard`](super::Router::guard).
+    /// Adds a guard to the routes that are added to this site afterwards, except [documents](Self::document), which all
+    /// mounts share. The guards of the router run first; see [`Router::guard`](super::Router::guard).
     pub fn guard<F, R>(&mut self, check: F)
     where
         F: Fn(Parts) -> R + Send + Sync + 'static,
@@ -97,8 +95,7 @@ impl Site<'_> {
     ///
     /// # Errors
     ///
-    /// [`MountError`] when a path is taken or not valid, or `what` conflicts with what is
-    /// mounted already.
+    /// [`MountError`] when a path is taken or not valid, or `what` conflicts with an earlier mount.
     pub fn mount<M: Mount>(
         &mut self,
         what: M,
@@ -107,10 +104,10 @@ impl Site<'_> {
         what.mount(Arc::new(agent), self)
     }
 
-    /// Returns the state of type `T` that all mounts on this router share. It starts with the default.
+    /// Returns the state of type `T` that all mounts on this router share. Its first value is the default.
     ///
-    /// This is how several mounts share a [document](Self::document) or a [route](Self::shared_route):
-    /// [`Call::shared`] returns the state with the entries of all of them.
+    /// Use it for a [document](Self::document) or a [route](Self::shared_route) of several mounts: each mount adds an
+    /// entry, and [`Call::shared`] returns the state with all entries.
     pub fn shared<T: Clone + Default + Send + Sync + 'static>(&mut self) -> &mut T {
         self.router.shared.get_or_insert_with(T::default)
     }
@@ -131,13 +128,13 @@ impl Site<'_> {
         self.add(method, path, guards, None, endpoint)
     }
 
-    /// Adds a route that several mounts share: the first one adds it, and the others find it
-    /// there. The endpoint tells them apart by their [shared state](Self::shared).
+    /// Adds a route that several mounts share: the first mount adds it, later mounts reuse it. The endpoint
+    /// distinguishes the mounts by their [shared state](Self::shared).
     ///
     /// # Errors
     ///
-    /// [`MountError`] when the path is not valid, when it is taken by an endpoint of another type, or when the
-    /// other mounts have other guards, which would not guard this one.
+    /// [`MountError`] when the path is not valid, is taken by an endpoint of another type, or was added with other
+    /// guards, which would not protect this mount.
     pub fn shared_route<E: Endpoint + 'static>(
         &mut self,
         method: Method,
@@ -148,12 +145,11 @@ impl Site<'_> {
         self.add(method, path, guards, Some(TypeId::of::<E>()), endpoint)
     }
 
-    /// Adds a route that several mounts have together, and that is there only on a router with resumable
-    /// replies.
+    /// Adds a route that several mounts share, and that exists only on a router with resumable replies.
     ///
     /// # Errors
     ///
-    /// Those of [`shared_route`](Self::shared_route).
+    /// The same errors as [`shared_route`](Self::shared_route).
     #[cfg(feature = "resumable")]
     pub fn resumable_route<E: Endpoint + 'static>(
         &mut self,
@@ -164,12 +160,12 @@ impl Site<'_> {
         self.stored_route(method, path, endpoint, |needs| needs.replies = true)
     }
 
-    /// Adds a route that several mounts have together, and that is there only on a router with
+    /// Adds a route that several mounts share, and that exists only on a router with
     /// [conversations](super::Router::conversations).
     ///
     /// # Errors
     ///
-    /// Those of [`shared_route`](Self::shared_route).
+    /// The same errors as [`shared_route`](Self::shared_route).
     pub fn conversation_route<E: Endpoint + 'static>(
         &mut self,
         method: Method,
@@ -179,7 +175,7 @@ impl Site<'_> {
         self.stored_route(method, path, endpoint, |needs| needs.conversations = true)
     }
 
-    /// Adds a route that is there only on a router with one of the stores that it was added for.
+    /// Adds a route that exists only on a router with one of the stores for which it was added.
     fn stored_route<E: Endpoint + 'static>(
         &mut self,
         method: Method,
@@ -191,7 +187,7 @@ impl Site<'_> {
         self.shared_route(method.clone(), path, endpoint)?;
         let path = Path::parse(path)?;
         for (at, route) in self.router.routes.iter_mut().enumerate() {
-            // One that is there without a store stays so.
+            // A route that was added without a condition keeps existing without a store.
             let is_conditional = at >= count || route.needs.is_some();
             if is_conditional && route.method == method && route.path == path {
                 set(route.needs.get_or_insert_default());
@@ -213,14 +209,14 @@ impl Site<'_> {
         if let Some(other) =
             routes.find(|route| route.method == method && route.path.overlaps(&parsed))
         {
-            // Two templates that overlap would answer some paths by the order of the mounts.
+            // If two templates overlap, the order of the mounts would decide which route answers.
             if shared.is_none() || other.shared != shared || other.path != parsed {
                 let path = path.to_owned();
                 return Err(MountError::Taken { method, path });
             }
             let is_same = |(one, two): (&Guard, &Guard)| one.is(two);
             let same = other.guards.len() == guards.len();
-            // The route that is there would run without the guards of this mount.
+            // The existing route would run without the guards of this mount.
             if !(same && other.guards.iter().zip(&guards).all(is_same)) {
                 let message = format!("what shares a path needs the same guards: {method} {path}");
                 return Err(MountError::Invalid(message));
@@ -239,7 +235,7 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Adds an agent that answers `POST` requests at a path of its own.
+    /// Adds an agent that answers `POST` requests at a path.
     ///
     /// # Errors
     ///
@@ -252,7 +248,7 @@ impl Site<'_> {
         self.agent_with(path, agent, P::Settings::default())
     }
 
-    /// Adds an agent, as [`agent`](Self::agent), on a mount with these settings.
+    /// Adds an agent, like [`agent`](Self::agent), with the settings of its mount.
     ///
     /// # Errors
     ///
@@ -275,7 +271,7 @@ impl Site<'_> {
         )
     }
 
-    /// Adds an agent, as [`agent`](Self::agent), with a name for [reports](crate::protocol::Turn::agent).
+    /// Adds an agent, like [`agent`](Self::agent), with a name for [reports](crate::protocol::Turn::agent).
     ///
     /// # Errors
     ///
@@ -299,8 +295,8 @@ impl Site<'_> {
     }
 
     /// Adds a [WebSocket](super::socket) to a path at which an agent answers `POST` requests. `make` creates the
-    /// dialect of each connection. The guards are those of the `POST` requests. Several mounts may share a path: the
-    /// first one adds it.
+    /// dialect of each connection. The guards of the `POST` route apply. Several mounts may share a path: only the
+    /// first one adds the WebSocket.
     ///
     /// # Errors
     ///
@@ -318,10 +314,10 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Adds a JSON document, created for every request. Several mounts may share one: the
-    /// first one adds it, and the others, which pass the same closure, find it there.
+    /// Adds a JSON document that is created for every request. Several mounts may share a document if they pass the
+    /// same closure: only the first one adds it.
     ///
-    /// Guards of the router apply to it, those of a site do not: it may list agents of other sites.
+    /// Guards of the router apply to it, but not guards of a site, because it may list agents of other sites.
     ///
     /// # Errors
     ///
@@ -334,8 +330,8 @@ impl Site<'_> {
         self.add(Method::GET, path, Vec::new(), Some(kind), Document(make))
     }
 
-    /// Allows pages of these origins to call, unless the router has its own [`Cors`](super::Cors):
-    /// for front ends that are web pages of known origins.
+    /// Allows pages of these origins to call, unless the router has its own [`Cors`](super::Cors). Use it for front
+    /// ends that are web pages with known origins.
     pub fn origins(&mut self, origins: impl IntoIterator<Item = HeaderValue>) {
         for origin in origins {
             if !self.router.origins.contains(&origin) {

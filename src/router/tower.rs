@@ -1,4 +1,4 @@
-//! The router as a `tower_service::Service`: mounts in axum, hyper, tonic and AWS Lambda alike.
+//! The router as a `tower_service::Service`, which mounts in axum, hyper, tonic and AWS Lambda.
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! A request's body on its way in, and what is left of it when the request is refused.
+//! The incoming body of a request, and the rest of it that remains when the request is refused.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -14,22 +14,22 @@ use http::{Response, StatusCode, Version};
 use super::intake::content_length;
 use crate::protocol::Env;
 
-/// The time for which a refusal waits for the rest of the body.
+/// The maximum time that a refusal waits for the remaining bytes of the body.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The body of a request.
 pub(super) struct Upload<'a, B> {
     body: Pin<&'a mut B>,
-    /// `true` if a response must wait for the rest. `false` from the end of the body on.
+    /// `true` if a response must wait for remaining bytes. `false` at the end of the body.
     rest: bool,
-    /// The number of bytes of the rest that a response waits for.
+    /// The maximum number of remaining bytes that a response waits for.
     most: usize,
 }
 
 impl<'a, B> Upload<'a, B> {
-    /// Creates the upload of a body of up to `most` bytes. A larger one is not awaited.
+    /// Creates the upload of a body. A response does not wait for the rest of a body of more than `most` bytes.
     pub(super) fn new(parts: &Parts, body: Pin<&'a mut B>, most: usize) -> Self {
-        // A client with `expect: 100-continue` has sent nothing yet, and HTTP/2 can reset a single stream.
+        // A client that sends `expect: 100-continue` has not sent the body yet, and HTTP/2 can reset a single stream.
         let comes = !parts.headers.contains_key(EXPECT) && parts.version <= Version::HTTP_11;
         let fits = match content_length(&parts.headers) {
             Some(length) => length <= most as u64,
@@ -40,7 +40,7 @@ impl<'a, B> Upload<'a, B> {
         Self { body, rest, most }
     }
 
-    /// Reads and drops the rest of the body, so that `response` can be read.
+    /// Reads and discards the remaining bytes of the body, so that the client can read `response`.
     ///
     /// RFC 9112, section 9.6: a server that closes a connection while its client still sends resets it,
     /// and the client may lose the response. nginx then answers with status 502.
@@ -49,7 +49,7 @@ impl<'a, B> Upload<'a, B> {
         B: Stream<Item = Result<D, E>>,
         D: Buf,
     {
-        // A body that was too slow has had its time already.
+        // The body has already timed out.
         if response.status() == StatusCode::REQUEST_TIMEOUT {
             return;
         }
@@ -60,7 +60,7 @@ impl<'a, B> Upload<'a, B> {
                     Poll::Ready(Some(Ok(chunk))) if chunk.remaining() <= self.most => {
                         self.most -= chunk.remaining();
                     }
-                    // The end, an error, or more than a refusal is worth.
+                    // The end, an error, or more bytes than the maximum.
                     Poll::Ready(_) => self.rest = false,
                     Poll::Pending => {
                         let ticks = deadline.get_or_insert_with(|| env.ticks(DRAIN_TIMEOUT));

@@ -2,8 +2,8 @@
 
 use sha2::{Digest, Sha256};
 
-/// Returns the digest of a list of texts. Each text is preceded by its length, so that no two lists
-/// have the same input.
+/// Returns the digest of a list of texts. Each text is preceded by its length, so that different lists are hashed
+/// differently.
 pub(crate) fn hex_digest(texts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for text in texts {

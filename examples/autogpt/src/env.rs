@@ -1,4 +1,4 @@
-//! The clock and the random generator, which tests replace.
+//! The clock and the random generator, as a trait, so that tests can replace them.
 
 use std::fmt;
 

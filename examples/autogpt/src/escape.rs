@@ -1,9 +1,8 @@
 //! Escapes of characters that could disguise text.
 //!
-//! A carriage return overwrites a line, an escape sequence moves the cursor, a bidirectional mark
-//! reorders its neighbours: each could make one command look like another. They are replaced by
-//! escapes such as `\u{1b}`. In what the user agrees to, so are blanks that look like nothing or like
-//! another one.
+//! A carriage return overwrites a line, an escape sequence moves the cursor, a bidirectional mark reorders its
+//! neighbours: each could make one command look like another. They are replaced by escapes such as `\u{1b}`. In a text
+//! that the user approves, blanks that are invisible or look like another blank are replaced too.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -28,14 +27,16 @@ pub fn line(text: &str) -> String {
     written_out(text, |_| false)
 }
 
-/// Returns at least the number of characters that a question with this text has where it is a line of text:
-/// there a line break has three, a long word is broken, and an invisible character is its code point.
+/// Returns the estimated number of characters that a question with this text has as a line of text
+/// ([`plain_text`](copilot_wire::protocol::plain_text)), where a line break has three, a long word is broken, and an
+/// invisible character is its code point. The estimate is never too low, except for U+FFFC and U+1D159.
 #[must_use]
 pub fn shown_length(text: &str) -> usize {
     shown_within(text, usize::MAX).unwrap_or(usize::MAX)
 }
 
-/// Returns the [length](shown_length) of a text, or `None` if it exceeds `most`. The rest of such a text is not read.
+/// Returns the [length](shown_length) of a text, or `None` if it exceeds `most`. The text is read only up to this
+/// point.
 #[must_use]
 pub fn shown_within(text: &str, most: usize) -> Option<usize> {
     let mut length = Shown::default();
@@ -48,11 +49,11 @@ pub fn shown_within(text: &str, most: usize) -> Option<usize> {
     Some(length.all)
 }
 
-/// Returns a text of which a question shows at most so many characters, with a note of what is left out.
+/// Shortens a text so that a question shows at most `most` characters of it, with a note of the omitted number.
 #[must_use]
 pub fn shortened_to(text: &str, most: usize) -> String {
     let mut length = Shown::default();
-    // The end of what fits with the note behind it.
+    // The end of the text that fits together with the note.
     let mut end = 0;
     for (at, character) in text.char_indices() {
         if length.all + CUT_NOTE <= most {
@@ -68,10 +69,10 @@ pub fn shortened_to(text: &str, most: usize) -> String {
     text.to_owned()
 }
 
-/// The space for the note of what is left out.
+/// The maximum length of the note.
 const CUT_NOTE: usize = 80;
 
-/// The length of a text as a line of a question, as far as it was read.
+/// The length of the text read so far, as a line of a question.
 #[derive(Default)]
 struct Shown {
     all: usize,
@@ -143,8 +144,8 @@ fn is_hidden(character: char) -> bool {
     hidden && !matches!(character, '\u{200c}' | '\u{200d}')
 }
 
-/// Returns `true` for spaces other than the usual one, and for what looks like nothing at all. In ordinary text
-/// they are no harm; in a block of code a line of them may end the block.
+/// Returns `true` for spaces other than the usual one, and for invisible characters. In ordinary text they are
+/// harmless; in a code block a line of them may end the block.
 fn is_blank(character: char) -> bool {
     let blank = matches!(
         character.general_category(),

@@ -31,15 +31,24 @@
 //! [`AutoGpt`](agent_loop::runner::AutoGpt) drives runs with a model, commands, memories and a store, one turn of a
 //! conversation at a time, and [`setup::Setup`] builds it from environment variables.
 //!
-//! There are three rooms, whose pages say in which order to read them: [`agent_loop`], [`memory`] and [`commands`]. In front
-//! of them is [`front_end`], which serves the agent to every chat front end of copilot-wire. The other modules are small and
-//! serve all of them.
+//! There are three rooms, whose pages say in which order to read them: [`agent_loop`], [`memory`] and [`commands`]. In
+//! front of them is [`front_end`], which serves the agent to every chat front end of copilot-wire. The other modules
+//! are small and used by all of them.
 //!
-//! The behaviour of the original ([`Settings::original`](agent_loop::settings::Settings::original)) and the defaults are
-//! settings of one machine. With the original's settings it gives the same requests, results, memories and questions as
-//! the recorded original (`fixtures/autogpt`), except that file commands cannot leave the workspace. By
-//! default it corrects more faults of replies, fits every request into its token limit, asks by a policy
-//! for each command, detects loops, has limits, and resumes.
+//! The path of one turn through the code:
+//!
+//! 1. `front_end::request` converts a request into a [`Turn`](agent_loop::runner::Turn): conversation, id and answer.
+//! 2. [`AutoGpt::turn`](agent_loop::runner::AutoGpt::turn) claims the conversation in the [store](memory::store) and
+//!    loads its run.
+//! 3. `ActiveTurn::perform` repeats: save the run, show its events, perform its [effect](agent_loop::run::Effect) with
+//!    the model, a [command](commands) or the [memory], and feed it the result.
+//! 4. The turn ends when the run asks the user, or has ended. `front_end` writes events and question to the reply.
+//!
+//! The behaviour of the original ([`Settings::original`](agent_loop::settings::Settings::original)) and the defaults
+//! are settings of one machine. With the original's settings it gives the same requests, results, memories and
+//! questions as the recorded original (`fixtures/autogpt`), except that file commands cannot leave the workspace. By
+//! default it corrects more faults of replies, fits every request into its token limit, asks by a policy for each
+//! command, detects loops, has limits, and resumes.
 //!
 //! There is no shell and no image generation, and programs are executed only if that is enabled.
 

@@ -9,8 +9,8 @@ use copilot_wire::conversations::Conversations;
 use copilot_wire::replies::Replies;
 use tokio::net::TcpListener;
 
-/// Serves the agent on this machine until Ctrl-C or `SIGTERM`. Questions are signed with `secret`, else with a
-/// random key of all servers that share the replies.
+/// Serves the agent on this machine until Ctrl-C or `SIGTERM`. Questions are signed with `secret`, or without it with a
+/// random key that all servers with the same replies share.
 pub(crate) async fn serve(
     agent: AutoGpt,
     (replies, conversations): (Replies, Conversations),
@@ -30,7 +30,7 @@ pub(crate) async fn serve(
         Some(signer) => router.playground_signer(move |body| signer.sign(body))?,
         None => router,
     };
-    // On this machine only: the agent writes files and knows no users.
+    // On this machine only, because the agent writes files, and this server does not authenticate users.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     print_addresses(listener.local_addr()?);
     Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)

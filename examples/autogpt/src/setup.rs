@@ -205,9 +205,8 @@ impl Setup {
         self.key.is_none() && self.base.is_none()
     }
 
-    /// Returns the key for [`Router::secret`](copilot_wire::Router::secret), which all servers of a service must
-    /// have: else an answer counts only on the server that has asked. `None` leaves the key to the process, which
-    /// makes a random one.
+    /// Returns the key for [`Router::secret`](copilot_wire::Router::secret), which all servers of a service must share:
+    /// otherwise an answer counts only on the server that asked. `None` for a random key of the process.
     ///
     /// # Errors
     ///
@@ -253,8 +252,8 @@ impl Setup {
         ))
     }
 
-    /// Returns the replies of a server, which a page can resume, and the conversations that clients continue by an id:
-    /// in Redis if the runs are there, else in memory.
+    /// Creates the stores of the replies, which a page can resume, and of the conversations that clients continue by an
+    /// id: in Redis if the runs are there, otherwise in memory.
     ///
     /// # Errors
     ///
@@ -313,7 +312,7 @@ impl Setup {
 
     /// Checks that file commands cannot access the state folder.
     fn check_state(&self) -> Result<(), SetupError> {
-        // Links are resolved on both sides, or a link into the workspace would pass.
+        // Links are resolved in both paths: otherwise a link into the workspace would be accepted.
         let workspace = self.workspace.canonicalize()?;
         let Some(State::Folder(state)) = &self.state else {
             return Ok(());
@@ -380,7 +379,7 @@ fn key(secret: &str) -> Option<[u8; 32]> {
     if secret.len() != 2 * key.len() {
         return None;
     }
-    // By digits: `from_str_radix` would take a sign.
+    // Digit by digit, because `from_str_radix` would accept a sign.
     let digit = |digit: &u8| char::from(*digit).to_digit(16);
     for (byte, digits) in key.iter_mut().zip(secret.as_bytes().chunks(2)) {
         let [high, low] = digits else { return None };

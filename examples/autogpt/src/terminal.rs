@@ -41,10 +41,10 @@ async fn converse<R: AsyncBufRead + Unpin, W: Write + Send>(
     if goal_waits {
         screen.write(OPEN_RUN)?;
     }
-    // The goals are in the profile, so the first turn is empty. An open run repeats its question.
+    // The first turn is empty, because the goals are in the profile. If a run is open, it repeats its question.
     let mut line = String::new();
     loop {
-        // New for each line, as a terminal sends nothing twice.
+        // New for each line, because a terminal sends no turn twice.
         let id = SystemEnv.run_id()?;
         let turn = Turn::new(conversation.clone(), &id, Answer::Text(line));
         match agent.turn(turn, &mut screen).await? {

@@ -1,5 +1,5 @@
-//! The body's side of a channel: staging its buffer, and taking what was written as frames. The
-//! parent module tells who owns which bytes when.
+//! The body's side of a channel: it stages the buffer, and takes the output as frames. The parent module documents
+//! which side owns the bytes at which time.
 
 use std::mem;
 use std::task::{Context, Poll, Waker};
@@ -13,56 +13,55 @@ use super::{Channel, Outcome, Reader, Turn};
 use crate::protocol::{Protocol, Session};
 use crate::sync::atomic::Ordering;
 
-/// The body's side of a channel, whatever the protocol.
+/// The body's side of a channel, independent of the protocol.
 pub(in crate::agent) trait Frames: Send + Sync {
-    /// Takes the buffer, so that it can be staged.
+    /// Takes the buffer out of the state, so that the caller can stage it. `None` if it is not there.
     fn stage(&self) -> Option<Box<Staging>>;
 
-    /// Takes the buffer back.
+    /// Puts the buffer back into the state.
     fn unstage(&self, staging: Option<Box<Staging>>);
 
-    /// Wakes the body if there is anything for it.
+    /// Wakes the body if there is output for it, or the turn is closed.
     fn wake_body(&self);
 
-    /// Takes everything that waits as one frame: what is in the buffer, which may be with the caller,
-    /// and what other threads have written. `None` once the turn is closed and all is taken. `agent` has
-    /// the waker of the agent if the caller polls it itself.
+    /// Returns all unsent bytes as one frame: the buffer, which is `staging` if the caller has it, and then the bytes
+    /// of other threads. `None` once the turn is closed and everything was returned. `agent` is set if the caller polls
+    /// the agent itself, and has the agent's waker.
     fn poll_frame(
         &self,
         staging: Option<&mut Staging>,
         agent: Option<&Wakeup>,
     ) -> Poll<Option<Bytes>>;
 
-    /// Returns what is sent after a while of silence; empty where nothing may be sent. `staging` is
-    /// the buffer, if it is with the caller.
+    /// Returns the keep-alive after a period of silence; empty if nothing may be sent. `staging` is the buffer if the
+    /// caller has it.
     fn keep_alive(&self, staging: Option<&Staging>) -> Bytes;
 
     /// Records that the agent panicked.
     fn panicked(&self);
 
-    /// Records that the agent was dropped, unless it had ended.
+    /// Records that the agent was dropped. Ignored if the agent had ended.
     fn dropped(&self);
 
-    /// Closes the turn with `outcome`, unless it is closed. The agent need not have ended; its task
-    /// drops it.
+    /// Closes the turn with `outcome`, unless it is closed. The agent may still be alive; its task drops it.
     fn stop(&self, outcome: Outcome);
 
-    /// Returns `true` if the turn was stopped. The task of a detached run is woken when it is.
+    /// Returns `true` if the turn was stopped. Otherwise a later stop wakes the task of the detached run.
     fn poll_stopped(&self, cx: &Context<'_>) -> bool;
 
     /// Records whether the reply, or the turn, could not be stored.
     fn set_unstored(&self, unstored: bool);
 
-    /// Records that the body is gone. With `drain` the run continues, and its output is discarded.
+    /// Records that the body was dropped. With `drain` the run continues, and its output is discarded.
     fn detach(&self, drain: bool);
 
-    /// Lets the head of the response wait for the first output: a failure before it becomes the whole response.
+    /// Delays the head of the response until the first output: a failure before it becomes the whole response.
     fn hold(&self);
 
-    /// Returns `true` if there is output, or the turn is closed. `staging` is the buffer, if it is with the caller.
+    /// Returns `true` if there is output, or the turn is closed. `staging` is the buffer if the caller has it.
     fn has_output(&self, staging: Option<&Staging>) -> bool;
 
-    /// Ends the wait of the head. Returns `true` if a failure is the whole response.
+    /// Ends the delay of the head. Returns `true` if a failure is the whole response.
     fn release(&self) -> bool;
 
     /// Returns the status of a closed turn.
@@ -71,7 +70,7 @@ pub(in crate::agent) trait Frames: Send + Sync {
     /// Returns `true` if the turn was cancelled.
     fn is_cancelled(&self) -> bool;
 
-    /// Takes the headers of a failure that is the whole response.
+    /// Returns the headers of a failure that is the whole response, once.
     fn take_headers(&self) -> HeaderMap;
 
     /// Returns the span in which the agent runs.
@@ -82,7 +81,7 @@ pub(in crate::agent) trait Frames: Send + Sync {
 impl<P: Protocol> Frames for Channel<P> {
     fn stage(&self) -> Option<Box<Staging>> {
         let mut state = self.lock();
-        // A token would look there in vain: its text is collected under the lock.
+        // The text of a document is collected under the lock, so a staged buffer would not be used.
         if state.document.is_some() {
             return None;
         }
@@ -98,7 +97,7 @@ impl<P: Protocol> Frames for Channel<P> {
             let mut state = self.lock();
             state.merge(&mut staging);
             if !matches!(state.reader, Reader::Attached) {
-                // Nobody reads any more.
+                // There is no reader, so the bytes are discarded.
                 staging.out = Vec::new();
             }
             state.buffer = Some(staging);
@@ -112,7 +111,7 @@ impl<P: Protocol> Frames for Channel<P> {
         if news {
             self.task.report();
         }
-        // What was reported during the poll has woken nobody.
+        // A report during the poll has not woken the body.
         if self.task.is_reported() {
             self.task.wake_reader();
         }
@@ -131,7 +130,7 @@ impl<P: Protocol> Frames for Channel<P> {
                 state.merge(staging);
                 staging.take_frame()
             }
-            // A detached run has it.
+            // A detached run has the buffer.
             None => return Poll::Pending,
         };
         state.buffer = own;
@@ -139,7 +138,7 @@ impl<P: Protocol> Frames for Channel<P> {
             state.progress.bytes += frame.len() as u64;
             let waiting = mem::take(&mut state.waiting);
             drop(guard);
-            // A body is polled for the next frame in any case, and its agent with it.
+            // After a frame the body is polled again, and with it its agent, so the agent's own writes need no wake.
             let polled = |writer: &Waker| agent.is_some_and(|agent| agent.absorb(writer));
             for writer in waiting.into_iter().filter(|writer| !polled(writer)) {
                 writer.wake();
@@ -155,8 +154,8 @@ impl<P: Protocol> Frames for Channel<P> {
     fn keep_alive(&self, staging: Option<&Staging>) -> Bytes {
         let mut out = Vec::new();
         let mut state = self.lock();
-        // With a buffer staged elsewhere, or something in it, there is no silence, and these bytes would
-        // overtake it. An answer that is one document has no place for them.
+        // No keep-alive if a detached run has the buffer, or if bytes are in it, because the keep-alive would overtake
+        // them. A document cannot contain a keep-alive.
         let silent = staging.is_some() || state.buffer.is_some();
         if silent && state.unstaged().is_empty() && state.document.is_none() {
             state.session.keep_alive(P::FRAMING, &mut out);
@@ -181,10 +180,10 @@ impl<P: Protocol> Frames for Channel<P> {
         if state.turn == Turn::Closed {
             return;
         }
-        // If it cannot be written, it is left out of an answer that is not complete anyway.
+        // Text that cannot be written is left out: the answer is incomplete in any case.
         let _ = self.hand_over(&mut state);
         let run = state.run.take();
-        // Before the body is woken, so that it drops the agent.
+        // Before the body is woken, so that its poll drops the agent.
         self.task.stop();
         self.close_with(state, outcome);
         if let Some(run) = run {
@@ -198,7 +197,7 @@ impl<P: Protocol> Frames for Channel<P> {
             Some(run) => run.clone_from(cx.waker()),
             run => *run = Some(cx.waker().clone()),
         }
-        // Under the lock: a stop that this does not see finds the waker.
+        // Checked under the lock: a stop that is not visible here is going to find the waker.
         self.task.is_stopped()
     }
 
@@ -210,7 +209,7 @@ impl<P: Protocol> Frames for Channel<P> {
         let mut state = self.lock();
         state.reader = if drain { Reader::Drained } else { Reader::Gone };
         state.progress.detached = drain;
-        // What a detached run writes from here on is meant to be thrown away.
+        // The output of a detached run is discarded from here on by design, so it does not count as unread.
         let waits = !state.unstaged().is_empty();
         state.unread = !drain && (state.turn != Turn::Closed || waits);
         *state.unstaged() = Vec::new();

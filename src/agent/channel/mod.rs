@@ -1,60 +1,58 @@
 //! The hand-over between a reply and its body: the bytes to be sent, and the state of the turn.
 //!
-//! The reply writes, the run polls the agent, and the body takes frames. Each may be on a thread of its
-//! own, and each may be dropped first.
+//! The reply writes, the run polls the agent, and the body takes frames. Each of the three may be on its own thread,
+//! and each may be dropped first.
 //!
 //! # Who owns the bytes
 //!
-//! Everything is in [`State`], under one mutex, with one exception: the buffer ([`Staging`]) with what is
-//! to be sent. While it is anywhere but in `State::buffer`, what other threads write goes to
-//! `State::overflow`. The buffer is
+//! All data is in [`State`], under one mutex, except the buffer of unsent bytes ([`Staging`]). While the buffer is not
+//! in `State::buffer`, other threads write to `State::overflow`. The buffer is
 //!
-//! * with the body as long as that polls the agent itself: it is staged once, when the body is created,
-//!   and returned when the agent is done, detached or stopped;
+//! - with the body while the body polls the agent itself: it is staged once, when the body is created, and returned
+//!   when the agent has ended, is detached or is stopped;
 //! * with a detached run during each of its polls;
 //! * in `State::buffer` otherwise.
 //!
-//! During a poll of the agent it lies in the slot of the polling thread ([`staging::exchange`]), where text
-//! is appended without the lock.
+//! During a poll of the agent the buffer is in the slot of the polling thread ([`staging::exchange`]), where text is
+//! appended without the lock.
 //!
 //! | step | thread | buffer | `State::overflow` |
 //! |---|---|---|---|
 //! | [`Frames::stage`] | any | taken from `State::buffer` | empty |
-//! | text | the one that polls | appended, if it is not stale | |
-//! | any other write | the one that polls | first the overflow, then the write, under the lock | moved to the buffer |
-//! | any write | another one | | appended, under the lock; reported |
-//! | the body takes a frame, nothing reported | the body's | sent without the lock | not looked at |
+//! | text | the polling thread | appended, if it is not stale | |
+//! | any other write | the polling thread | first the overflow, then the write, under the lock | moved to the buffer |
+//! | any write | another thread | | appended, under the lock; reported |
+//! | the body takes a frame, nothing was reported | the body's | sent without the lock | not read |
 //! | [`Frames::poll_frame`] | the body's | first the overflow, then sent | moved to the buffer |
-//! | [`Frames::unstage`] | any | put to `State::buffer`, with the overflow behind | moved to the buffer |
-//! | any write while it is in `State::buffer` | any | appended, under the lock; reported | empty |
+//! | [`Frames::unstage`] | any | put into `State::buffer`, then the overflow | moved to the buffer |
+//! | any write while the buffer is in `State::buffer` | any | appended, under the lock; reported | empty |
 //!
-//! So bytes leave in the order in which writes returned: what another thread wrote during a poll is
-//! later than what the poll found, or in no certain order with what the poll wrote. For this
-//! `poll_frame` sends nothing while a detached run has the buffer.
+//! So bytes are sent in the order in which the writes returned: bytes that another thread wrote during a poll are later
+//! than the bytes before the poll, and unordered relative to the bytes of the poll. For this order `poll_frame` sends
+//! nothing while a detached run has the buffer.
 //!
-//! The buffer of an answer that is one document is never staged: nothing of it is sent before its end. Its text is
-//! collected in [`Document`], under the lock, and handed to the session before anything else is: text that lay with one
-//! thread could not be found by another one that writes a part, or ends the turn.
+//! The buffer of an answer that is one document is never staged, because nothing is sent before the document ends. Its
+//! text is collected in [`Document`], under the lock, and passed to the session before anything else is written. If the
+//! text were in the slot of a thread, another thread that writes a part or ends the turn could not find it.
 //!
-//! While the head of the response waits for the first output (`State::held`), nothing leaves the buffer. A turn that
-//! fails then, with nothing in it but what the session has opened, replaces that by the body of an error response. The
-//! failure of a document does the same: nothing of it was sent either.
+//! While the head of the response waits for the first output (`State::held`), no bytes are sent. If a turn fails then,
+//! and the buffer contains only what the session wrote to open the reply, the body of an error response replaces these
+//! bytes. The same happens if a document fails, because nothing of it was sent either.
 //!
 //! # What another thread can see
 //!
-//! Under the lock: all of [`State`], but not the bytes in a buffer that is not there, nor the numbers of texts
-//! and bytes that it counts; they come with `poll_frame` and `unstage`. Without the lock there are two flags:
+//! With the lock: all of [`State`], except the bytes in a buffer that is not in `State::buffer`, and the numbers of
+//! texts and bytes that this buffer counts; `poll_frame` and `unstage` add them to the state. Without the lock there
+//! are two flags:
 //!
-//! * `stale`: the buffer does not know the current state, because bytes of another thread wait in
-//!   `State::overflow`, or the text frame may have changed. It is written under the lock (`Release`) and
-//!   read without it (`Acquire`): text that sees it takes the lock, and so comes behind those bytes and
-//!   has the new frame.
-//! * the report of [`Task`]: `State` has something for the body, which are bytes, a closed turn, or a
-//!   writer that waits for space. It is set after the lock is released, and whoever sets it wakes the body, unless
-//!   that polls the agent on this thread just now; the body clears it after it has polled the agent and before it
-//!   takes the lock. So a report is never lost: the body looks after it was cleared, or is woken. A
-//!   detached run polls on behalf of no body, so it wakes the body at the end of a poll
-//!   ([`Frames::wake_body`]).
+//! - `stale`: the buffer does not have the current state, because bytes of another thread are in `State::overflow`, or
+//!   the text frame may have changed. It is written under the lock (`Release`) and read without it (`Acquire`). A text
+//!   write that reads `true` takes the lock, so its text follows those bytes and has the new frame.
+//! - the report of [`Task`]: `State` has something for the body, which is bytes, a closed turn, or a writer that waits
+//!   for space. It is set after the lock is released. The thread that sets it wakes the body, unless the body is
+//!   polling the agent on this thread. The body clears it after it has polled the agent and before it takes the lock.
+//!   So a report is never lost: either the body sees it after clearing, or the body is woken. A detached run is not
+//!   polled by the body, so it wakes the body at the end of a poll ([`Frames::wake_body`]).
 //!
 //! # States and transitions
 //!
@@ -62,7 +60,7 @@
 //! |---|---|---|---|
 //! | [`Turn`] | `Open` | `Ended` | an ending or a question was written: [`end`](Channel::end), [`confirm`](Channel::confirm) |
 //! | | `Open`, `Ended` | `Closed` | the agent has ended and the reply is dropped, in either order: [`close`](Channel::close) |
-//! | | `Open`, `Ended` | `Closed` | the turn is stopped, whatever the agent and the reply do: [`Frames::stop`] |
+//! | | `Open`, `Ended` | `Closed` | the turn is stopped, whether or not the agent and the reply have ended: [`Frames::stop`] |
 //! | | `Ended` | `Open` | the question was answered while the stream is open: [`reopen`](Channel::reopen) |
 //! | [`Handle`] | `Alive` | `Dropped`, `Panicked` | the reply is dropped, the latter while its thread unwinds: [`release`](Channel::release) |
 //! | | `Dropped` | `Alive` | with `Open`: the agent runs again |
@@ -71,12 +69,12 @@
 //! | [`Reader`] | `Attached` | `Gone` | the body is dropped, and the run with it: [`Frames::detach`] |
 //! | | `Attached` | `Drained` | the body is dropped after [`Body::detach`](super::Body::detach): the run goes on |
 //!
-//! No state is ever left in another direction. Only `Open` takes writes, and only while the reader is
-//! not `Gone`; for a `Drained` one they succeed and their bytes are dropped. The protocol's own closing
-//! bytes are written on the way to `Closed`, once: those of a failure if the turn was `Open` and the
-//! agent failed or exceeded a limit or the server shuts down, those of a cancelled turn if it was `Open` and was
-//! cancelled, else those of an answer. The body ends when the turn is `Closed`, no detached run has the buffer, and nothing is in
-//! it or in `State::overflow`. The turn is reported when the last of body, run and reply drops the channel.
+//! There are no other transitions. Writes succeed only in `Open`, and only while the reader is not `Gone`; with a
+//! `Drained` reader their bytes are discarded. The closing bytes of the protocol are written once, at the transition to
+//! `Closed`: those of a failure if the turn was `Open` and the agent failed, exceeded a limit, or the server shuts
+//! down; those of a cancelled turn if it was `Open` and was cancelled; otherwise those of an answer. The body ends when
+//! the turn is `Closed`, no detached run has the buffer, and both the buffer and `State::overflow` are empty. The turn
+//! is reported when the last of body, run and reply drops the channel.
 //!
 //! Every write is all or nothing, on error and on unwind. Wakers are called after the lock is
 //! released, because they are foreign code.
@@ -160,20 +158,19 @@ impl<P: Protocol> Channel<P> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State<P>> {
-        // A write that panics is rolled back, so the state is whole after a panic.
+        // A poisoned lock is usable: a write that panics is rolled back, so the state is consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns an id that no other channel has while this one is alive.
+    /// Returns an id that is unique among the channels that exist at the same time.
     fn id(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Writes a piece of text: into the staging buffer in the agent's own poll. Empty text writes
+    /// Writes a piece of text. In the agent's own poll the text is appended to the staging buffer. Empty text writes
     /// nothing.
     ///
-    /// Generic, so that the way of a token becomes part of the agent's own code where it can: that
-    /// is worth 30 instructions of 230.
+    /// Generic, so that this path can be inlined into the agent's code, which saves 30 of 230 instructions per token.
     #[inline(always)]
     pub(super) fn poll_text<T: AsRef<str>>(
         &self,
@@ -185,8 +182,8 @@ impl<P: Protocol> Channel<P> {
             return Poll::Ready(Ok(()));
         }
         let written = staging::with(self.id(), |staging| {
-            // One comparison stands for two conditions: the limit is beyond neither the spare capacity nor
-            // the high-water mark.
+            // One comparison checks two conditions: the limit exceeds neither the spare capacity nor the high-water
+            // mark.
             if staging.out.len() < staging.token_limit && !self.stale.load(Ordering::Acquire) {
                 if let (Some(frame), Some(token)) = (&staging.frame, Token::new(text)) {
                     frame.write_token(token, &mut staging.out);
@@ -202,11 +199,10 @@ impl<P: Protocol> Channel<P> {
         self.poll_text_locked(cx, text)
     }
 
-    /// Writes any text into the staging buffer. Returns `false` if it does not belong there.
+    /// Writes text into the staging buffer. Returns `false` if the text must be written under the lock.
     #[inline(never)]
     fn write_staged(&self, staging: &mut Staging, text: &str) -> bool {
-        // The locked way decides what a full buffer means: it waits, or returns the error of a
-        // closed turn.
+        // A full buffer is handled under the lock: the write waits, or returns the error of a closed turn.
         let waits = staging.frame.is_none() || staging.out.len() >= HIGH_WATER;
         if waits || self.stale.load(Ordering::Acquire) {
             return false;
@@ -224,8 +220,8 @@ impl<P: Protocol> Channel<P> {
         true
     }
 
-    /// Writes a piece of text under the lock. Not inlined, so that the way without the lock is short
-    /// enough to become part of the agent's own code.
+    /// Writes a piece of text under the lock. Not inlined, so that the path without the lock is short enough to be
+    /// inlined into the agent's code.
     #[inline(never)]
     fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         let mut state = self.lock();
@@ -238,15 +234,15 @@ impl<P: Protocol> Channel<P> {
         })
     }
 
-    /// Writes all of what `render` appends, or nothing; waits while too much is waiting already. `is_output` is `true`
-    /// for a part of the answer.
+    /// Writes all bytes that `render` appends, or none. Waits while the high-water mark is reached. `is_output` is
+    /// `true` for a part of the answer.
     pub(super) fn poll_write(
         &self,
         cx: &Context<'_>,
         is_output: bool,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
-        // A part that is not text is as much work as some text.
+        // Any part counts as 64 bytes of text in `must_yield`.
         self.poll_write_to(self.lock(), cx, (64, is_output), render)
     }
 
@@ -258,26 +254,26 @@ impl<P: Protocol> Channel<P> {
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         if !state.is_open() {
-            // The body of a turn that was shut down drops the agent. An agent that ignores the error would
-            // not return from this poll.
+            // After a shutdown the body drops the agent. The write never completes, because an agent that ignores
+            // errors would not return from this poll.
             if state.is_shut_down() && matches!(state.reader, Reader::Attached) {
                 self.wait(state, cx);
                 return Poll::Pending;
             }
             return Poll::Ready(Err(SendError::Closed));
         }
-        // Woken at once, so that the agent goes on in its next poll. In between other tasks run,
-        // and a body that was dropped is noticed.
+        // The task wakes itself, so the agent continues in its next poll. In between other tasks run, and a body that
+        // was dropped is noticed.
         if state.must_yield(size) {
             drop(state);
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         self.hand_over(&mut state)?;
-        // Both halves count: bytes of other threads, and those of this poll in the staging buffer.
+        // Both count: the bytes in the state, and the bytes of this poll in the staging buffer.
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
         let full = state.unstaged().len() + staged >= HIGH_WATER;
-        // Without a reader nobody would ever make space.
+        // Without a reader the buffer would never be emptied.
         if full && matches!(state.reader, Reader::Attached) {
             self.wait(state, cx);
             return Poll::Pending;
@@ -285,7 +281,7 @@ impl<P: Protocol> Channel<P> {
         Poll::Ready(self.append(state, Turn::Open, is_output, render))
     }
 
-    /// Waits until the body is gone.
+    /// Waits until the body is dropped.
     pub(super) fn poll_closed(&self, cx: &Context<'_>) -> Poll<()> {
         let state = self.lock();
         if let Reader::Attached = state.reader {
@@ -295,7 +291,7 @@ impl<P: Protocol> Channel<P> {
         Poll::Ready(())
     }
 
-    /// Writes an ending, past the high-water mark if need be: it is the last thing that is written.
+    /// Writes an ending. It may exceed the high-water mark, because it is the last write.
     pub(super) fn end(
         &self,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
@@ -321,11 +317,11 @@ impl<P: Protocol> Channel<P> {
         self.lock().turn == Turn::Ended
     }
 
-    /// Opens a turn again whose agent waits for the answer to its question: for a new [`Reply`](super::Reply), which the
-    /// caller creates. Returns `false` if the turn is not [ended](Self::is_ended), or nobody reads.
+    /// Reopens the turn of an agent that waits for the answer to its question. The caller then creates a new
+    /// [`Reply`](super::Reply). Returns `false` if the turn is not [ended](Self::is_ended) or has no reader.
     pub(super) fn reopen(&self) -> bool {
         let mut state = self.lock();
-        // What ends a turn has consumed the reply, so there is no other one.
+        // The write that ended the turn has consumed the reply, so no other reply exists.
         let is_open = state.turn == Turn::Ended && !matches!(state.reader, Reader::Gone);
         if is_open {
             state.turn = Turn::Open;
@@ -345,18 +341,19 @@ impl<P: Protocol> Channel<P> {
         let length = if untimed { self.length(&mut state) } else { 0 };
         let written = self.write(&mut state, render);
         if let Err(SendError::TooLarge(limit)) = written {
-            // Remembered although the agent gets the error too: it may ignore it, and the answer
-            // would lack its middle.
+            // Recorded although the agent receives the error: it may ignore the error, and a part of the answer would
+            // be missing.
             state.too_large = Some(limit);
         }
         written?;
         state.turn = turn;
         state.progress.events += 1;
-        // An event that a session drops or only remembers is no output. All of a document is written at its end.
+        // An event that the session drops or only records is no output. The session of a document writes everything at
+        // the end.
         if untimed && (state.document.is_some() || self.length(&mut state) > length) {
             self.time_output(&mut state);
         }
-        // The session still writes: it keeps its own state, and only bytes are dropped.
+        // The session has written, because it must update its own state; only the bytes are discarded.
         if let Reader::Drained = state.reader {
             state.unstaged().clear();
             staging::with(self.id(), |staging| staging.out.clear());
@@ -365,7 +362,7 @@ impl<P: Protocol> Channel<P> {
         Ok(())
     }
 
-    /// Hands the collected text of a document to the session.
+    /// Passes the collected text of a document to the session.
     fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
         let Some(document) = &mut state.document else {
             return Ok(());
@@ -381,13 +378,13 @@ impl<P: Protocol> Channel<P> {
         written
     }
 
-    /// Appends all of what `render` writes, or nothing, behind everything written before.
+    /// Appends all bytes that `render` writes, or none, after all earlier bytes.
     fn write(
         &self,
         state: &mut State<P>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        // Called in one of two places. That they exclude each other is not known to the compiler.
+        // `render` is called in one of two closures; the compiler cannot see that only one of them runs.
         let mut render = Some(render);
         let mut all_or_nothing = |session: &mut P::Session, out: &mut Vec<u8>| {
             let Some(render) = render.take() else {
@@ -401,7 +398,7 @@ impl<P: Protocol> Channel<P> {
         let staged = staging::with(self.id(), |staging| {
             // Bytes of other threads are later than those in the staging buffer, or unordered.
             staging.out.append(&mut state.overflow);
-            // Should this panic, the frame may be an old one: text then takes the lock.
+            // If `render` panics, the text frame may be outdated; `stale` then makes text writes take the lock.
             self.stale.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut staging.out);
             state.refresh(staging);
@@ -419,7 +416,7 @@ impl<P: Protocol> Channel<P> {
         })
     }
 
-    /// Records the time of the first output. Once a turn, and never without an observer.
+    /// Records the time of the first output. Called once per turn, and only with an observer.
     #[cold]
     #[inline(never)]
     fn time_output(&self, state: &mut State<P>) {
@@ -427,7 +424,7 @@ impl<P: Protocol> Channel<P> {
         staging::with(self.id(), |staging| state.refresh(staging));
     }
 
-    /// Returns the number of bytes that wait for the body.
+    /// Returns the number of bytes that the body has not sent yet.
     #[cold]
     #[inline(never)]
     fn length(&self, state: &mut State<P>) -> usize {
@@ -435,7 +432,7 @@ impl<P: Protocol> Channel<P> {
         state.unstaged().len() + staged.unwrap_or(0)
     }
 
-    /// Adds to the usage of the answer, and returns the sum.
+    /// Adds `usage` to the usage of the turn, and returns the sum.
     pub(super) fn spend(&self, usage: Usage) -> Usage {
         let mut state = self.lock();
         let sum = state.progress.usage.get_or_insert_default();
@@ -446,8 +443,7 @@ impl<P: Protocol> Channel<P> {
     /// Records that the reply was dropped.
     pub(super) fn release(&self) {
         let mut state = self.lock();
-        // A panic in a task to which the agent has moved its reply is caught by that task's
-        // runtime, and shows only here.
+        // The runtime catches a panic in a task to which the agent has moved its reply, so it is visible only here.
         state.reply = if std::thread::panicking() {
             Handle::Panicked
         } else {
@@ -465,20 +461,20 @@ impl<P: Protocol> Channel<P> {
         }
     }
 
-    /// Closes the turn when the agent has ended and its reply is gone.
+    /// Closes the turn if both the agent has ended and its reply is dropped.
     fn close(&self, mut state: MutexGuard<'_, State<P>>) {
-        // Both are needed, since either may come first: an agent may return while a task of its own
-        // still writes, and may drop its reply and go on working.
+        // Both are checked, because either can come first: an agent may return while one of its tasks still writes, or
+        // drop its reply and continue to work.
         if state.reply == Handle::Alive || state.turn == Turn::Closed {
             return;
         }
-        // An error counts as `too_large`.
+        // An error has been recorded in `too_large`.
         let _ = self.hand_over(&mut state);
         let outcome = match (state.outcome.take(), state.reply, state.too_large) {
             (None, ..) => return,
             (Some(Outcome::Answered), Handle::Panicked, _) => Outcome::Panicked,
-            // An agent that ignored the limit says that it has answered. The front end has to learn
-            // that something is missing.
+            // The agent has ignored the limit and answered; the front end must learn that a part of the answer is
+            // missing.
             (Some(Outcome::Answered), _, Some(limit)) => {
                 Outcome::Failed(SendError::from(limit).into())
             }
@@ -495,7 +491,7 @@ impl<P: Protocol> Channel<P> {
             Outcome::ShutDown => Some(Failure::new(AgentError::SHUT_DOWN)),
         };
         let open = state.turn == Turn::Open;
-        // Behind an ending nothing may be written any more, so a later failure is only reported.
+        // Nothing may be written after an ending, so a later failure is only reported.
         let failure = failure.filter(|_| open);
         let sent = failure.is_some() && matches!(state.reader, Reader::Attached);
         state.turn = Turn::Closed;
@@ -506,7 +502,7 @@ impl<P: Protocol> Channel<P> {
             (Some(_), _) => StatusCode::BAD_REQUEST,
             (None, _) => StatusCode::OK,
         };
-        // The response, where nothing was sent yet.
+        // If nothing was sent yet, the failure is the whole response.
         let early = is_document || (state.held && !self.has_staged_output(&mut state));
         let whole = failure.filter(|_| early).map(|failure| {
             let response = P::refuse(&failure.to_refusal(state.status));
@@ -514,11 +510,11 @@ impl<P: Protocol> Channel<P> {
             (state.status, state.headers) = (head.status, Some(Box::new(head.headers)));
             body
         });
-        // Closing writes cannot fail: they are the protocol's own code on plain text.
+        // Closing writes do not fail: they only run code of the protocol, without data of the agent.
         let _ = self.write(&mut state, |session, out| {
             match (&failure, &whole) {
                 (_, Some(whole)) => {
-                    // What the session has opened.
+                    // Removes what the session wrote to open the reply.
                     out.clear();
                     out.extend_from_slice(whole);
                 }
@@ -533,7 +529,7 @@ impl<P: Protocol> Channel<P> {
         if failure.is_none() && state.session.is_failed() {
             state.status = StatusCode::BAD_REQUEST;
             if is_document {
-                // The document is the agent's own: only the head is that of a failure.
+                // The agent's own event is the document, so only the head of the response is that of a failure.
                 let response = P::refuse(&Refusal::new(state.status, ""));
                 state.headers = Some(Box::new(response.into_parts().0.headers));
             }
@@ -542,15 +538,15 @@ impl<P: Protocol> Channel<P> {
         self.wake_reader(state);
     }
 
-    /// Returns `true` if there is output, see [`State::has_output`].
+    /// Returns `true` if there is output; see [`State::has_output`].
     fn has_staged_output(&self, state: &mut State<P>) -> bool {
         let staged = staging::with(self.id(), |staging| staging.out.len());
         state.has_output(staged.unwrap_or(0))
     }
 
-    /// Remembers to wake the task with the next frame, or when the body is gone.
+    /// Registers the task to be woken at the next frame, or when the body is dropped.
     fn wait(&self, mut state: MutexGuard<'_, State<P>>, cx: &Context<'_>) {
-        // A task that polls again without being woken is listed once.
+        // A task that is registered already is not added again.
         let known = |waker: &Waker| waker.will_wake(cx.waker());
         if !state.waiting.iter().any(known) {
             state.waiting.push(cx.waker().clone());
@@ -558,7 +554,8 @@ impl<P: Protocol> Channel<P> {
         }
     }
 
-    /// Tells the body that there is something for it, and wakes it unless it polls the agent just now.
+    /// Reports to the body that the state has changed, and wakes the body unless it is polling the agent on this
+    /// thread.
     fn wake_reader(&self, state: MutexGuard<'_, State<P>>) {
         drop(state);
         let is_polling = staging::with(self.id(), |_| ()).is_some();
@@ -568,7 +565,7 @@ impl<P: Protocol> Channel<P> {
     }
 }
 
-/// Body, run and reply are gone: the turn is over.
+/// Reports the turn: body, run and reply are dropped.
 impl<P: Protocol> Drop for Channel<P> {
     fn drop(&mut self) {
         let state = self.state.get_mut();
@@ -580,8 +577,7 @@ impl<P: Protocol> Drop for Channel<P> {
             Some((Outcome::Panicked, sent)) => protocol::Outcome::Panicked { sent: *sent },
             Some((Outcome::Cancelled, _)) => protocol::Outcome::Cancelled,
             Some((Outcome::ShutDown, _)) => protocol::Outcome::ShutDown,
-            // An answer that nobody read to its end counts as a client that left, whatever the
-            // agent returned.
+            // If the client did not receive the whole answer, it counts as disconnected, whatever the agent returned.
             Some((Outcome::Answered, _)) if !state.unread => protocol::Outcome::Answered,
             Some((Outcome::Answered | Outcome::Dropped, _)) | None => protocol::Outcome::ClientLeft,
         };

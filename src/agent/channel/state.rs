@@ -11,26 +11,26 @@ use crate::protocol::{AgentError, Progress, Protocol, Session as _, TooLarge};
 
 pub(super) struct State<P: Protocol> {
     pub(super) session: P::Session,
-    /// The bytes to be sent; `None` while they are staged.
+    /// The unsent bytes; `None` while they are staged.
     pub(super) buffer: Option<Box<Staging>>,
     /// The bytes that other threads have written since the buffer was staged.
     pub(super) overflow: Vec<u8>,
-    /// Of an answer that is one document only.
+    /// The text of an answer that is one document; `None` for a stream.
     pub(super) document: Option<Document>,
     pub(super) turn: Turn,
     pub(super) reader: Reader,
-    /// The outcome of the agent, until the turn is closed.
+    /// The outcome of the agent. Moved to `closed` when the turn is closed.
     pub(super) outcome: Option<Outcome>,
     /// The outcome of the closed turn, and `true` if a failure was sent to the front end.
     pub(super) closed: Option<(Outcome, bool)>,
     /// `true` if the body was dropped before the whole answer was sent.
     pub(super) unread: bool,
     pub(super) progress: Progress,
-    /// `true` while the time of the first output is wanted. Until then text takes the lock.
+    /// `true` until the time of the first output is recorded. Meanwhile text writes take the lock.
     pub(super) untimed: bool,
-    /// The limit that the reply has exceeded: it fails, whatever the agent returns.
+    /// The limit that the reply has exceeded. The turn then fails, whatever the agent returns.
     pub(super) too_large: Option<TooLarge>,
-    /// The size of what the session has written before the agent's first output.
+    /// The number of bytes that the session wrote to open the reply, before the agent's first output.
     pub(super) opening: usize,
     /// `true` while the head of the response waits for the first output.
     pub(super) held: bool,
@@ -41,18 +41,19 @@ pub(super) struct State<P: Protocol> {
     pub(super) reply: Handle,
     /// The task of a detached run.
     pub(super) run: Option<Waker>,
-    /// The wakers of writes that wait for space, or for the body to be dropped. Every frame wakes all, so one that
-    /// nobody waits for any more does not stay.
+    /// The wakers of tasks that wait for space, or for the body to be dropped. Every frame wakes and removes all of
+    /// them, so wakers of tasks that no longer wait do not accumulate.
     pub(super) waiting: Vec<Waker>,
 }
 
-/// An answer that is one document. Nothing of it leaves before its end, so no write would ever wait.
+/// The collected text of an answer that is one document. Nothing is sent before its end, so writes never wait for
+/// space.
 #[derive(Default)]
 pub(super) struct Document {
-    /// Text that the session does not have yet: it is handed over together.
+    /// The text that was not passed to the session yet: it is passed in one piece.
     pub(super) text: String,
-    /// The number of bytes since the agent last yielded. Until the first output is timed it is as large as it can be,
-    /// so that no text is collected.
+    /// The number of bytes since the agent last yielded. Until the first output is timed it is the maximum, so that no
+    /// text is collected.
     pub(super) unyielded: usize,
 }
 
@@ -64,11 +65,11 @@ pub(super) enum Turn {
 }
 
 pub(super) enum Reader {
-    /// The body is there.
+    /// The body exists.
     Attached,
-    /// The body is gone and the run with it: writes fail.
+    /// The body and the run were dropped: writes fail.
     Gone,
-    /// The body is gone and the run continues: its output is discarded.
+    /// The body was dropped and the run continues: its output is discarded.
     Drained,
 }
 
@@ -84,16 +85,16 @@ pub(in crate::agent) enum Outcome {
     Answered,
     Failed(AgentError),
     Panicked,
-    /// It was stopped before it was done, on behalf of a client.
+    /// The agent was stopped before it ended, because the turn was cancelled.
     Cancelled,
-    /// It was stopped before it was done, because the server shuts down.
+    /// The agent was stopped before it ended, because the server shuts down.
     ShutDown,
-    /// It was dropped before it was done.
+    /// The agent was dropped before it ended.
     Dropped,
 }
 
 impl<P: Protocol> State<P> {
-    /// Returns `true` if anything may still be written.
+    /// Returns `true` if the agent may still write.
     pub(super) fn is_open(&self) -> bool {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
     }
@@ -112,7 +113,7 @@ impl<P: Protocol> State<P> {
         }
     }
 
-    /// Collects text of a document. Returns `false` if it is to be written, or if this is no document.
+    /// Collects text of a document. Returns `false` if the caller must write the text, or if the answer is a stream.
     pub(super) fn collect(&mut self, text: &str) -> bool {
         let Some(document) = &mut self.document else {
             return false;
@@ -125,7 +126,7 @@ impl<P: Protocol> State<P> {
         size < HIGH_WATER
     }
 
-    /// Returns `true` once in a while if nothing else makes the agent wait.
+    /// Returns `true` if the agent must yield. Only for documents, whose writes never wait otherwise.
     pub(super) fn must_yield(&mut self, size: usize) -> bool {
         let Some(Document { unyielded, .. }) = &mut self.document else {
             return false;
@@ -141,7 +142,7 @@ impl<P: Protocol> State<P> {
         false
     }
 
-    /// Updates what writing text needs to know of the session.
+    /// Updates the text frame and the token limit of the buffer from the session.
     pub(super) fn refresh(&self, staging: &mut Staging) {
         staging.frame = match self.untimed {
             true => None,
@@ -150,13 +151,13 @@ impl<P: Protocol> State<P> {
         staging.limit_tokens();
     }
 
-    /// Returns `true` if the agent has output among the bytes of which none was sent yet, with `staged` bytes
-    /// elsewhere.
+    /// Returns `true` if the agent has written output. `staged` is the number of bytes in a staged buffer. Valid only
+    /// before the first byte is sent.
     pub(super) fn has_output(&mut self, staged: usize) -> bool {
         self.unstaged().len() + staged > self.opening
     }
 
-    /// Returns the bytes that wait for the body, without those that are staged.
+    /// Returns the unsent bytes, without those in a staged buffer.
     pub(super) fn unstaged(&mut self) -> &mut Vec<u8> {
         match &mut self.buffer {
             Some(buffer) => &mut buffer.out,
@@ -164,7 +165,7 @@ impl<P: Protocol> State<P> {
         }
     }
 
-    /// Adds what other threads have written to the buffer, and its counts to the turn's.
+    /// Moves the bytes of other threads into the buffer, and adds the counts of the buffer to those of the turn.
     pub(super) fn merge(&mut self, staging: &mut Staging) {
         staging.out.append(&mut self.overflow);
         self.progress.events += mem::take(&mut staging.events);

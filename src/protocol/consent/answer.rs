@@ -11,17 +11,16 @@ use crate::json::Json;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The id of the question. It is what the client claims, unless the verdict is
-    /// [`Accepted`](Verdict::Accepted), [`Refused`](Verdict::Refused) or one of those that say why a right
-    /// question does not count. Empty if no question was found.
+    /// The id of the question; empty if no question was found. With the verdicts [`NoProof`](Verdict::NoProof),
+    /// [`Changed`](Verdict::Changed) and [`Other`](Verdict::Other) it may be an id that only the client claims.
     pub id: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// The data of the question, if the front end has a dialog and returned it. It passed through the client:
-    /// trust it no more than the user.
+    /// The data of the question, if the front end has a dialog that returns it. The client can change it: trust it no
+    /// more than any other input of the user.
     pub data: Option<Json>,
-    /// The words behind the right code, as in `yes 482193 -5`. The verdict is [`Verdict::Other`] then, and the
-    /// question is used up: an agent that gives such words no meaning of its own must not act.
+    /// The words after the right code, such as `-5` in `yes 482193 -5`. The verdict is [`Verdict::Other`] then, and the
+    /// question is used up. An agent that has no use for these words must not act.
     pub remark: Option<String>,
 }
 
@@ -37,7 +36,7 @@ impl Answer {
         }
     }
 
-    /// Creates the answer that was given in a dialog of the front end.
+    /// Creates an answer from a dialog of the front end.
     #[must_use]
     pub fn in_dialog(id: impl Into<String>, accepted: bool) -> Self {
         Self::new(
@@ -49,15 +48,15 @@ impl Answer {
         )
     }
 
-    /// Sets the data that came back with the answer.
+    /// Sets the data that the front end returned with the answer.
     #[must_use]
     pub fn data(mut self, data: Option<Json>) -> Self {
         self.data = data;
         self
     }
 
-    /// Returns `true` if the user agreed, and the question was this server's own, asked at this place, with
-    /// this id.
+    /// Returns `true` if the user agreed to the question with this id, and this server asked that question at this
+    /// place of the conversation.
     #[must_use]
     pub fn accepts(&self, id: &str) -> bool {
         self.verdict == Verdict::Accepted && self.id == id
@@ -81,27 +80,28 @@ pub enum Verdict {
     Accepted,
     /// The user refused.
     Refused,
-    /// The user agreed without the code of the question, or with another one.
+    /// The user agreed, but without the code of the question or with a wrong one.
     WrongCode,
     /// The question was asked more than an hour ago.
     Stale,
     /// The question was answered before, or the turn in which it was asked was repeated.
     Used,
-    /// The user agreed, but other text stood above the question, with characters by which a front end can be made
-    /// to hide a part of the question.
+    /// The user agreed, but the text above the question has characters that can make a front end hide a part of the
+    /// question.
     Obscured,
-    /// The question is not one of this server's, was asked at another place, or was changed.
+    /// This server did not ask the question, asked it at another place, or the question was changed.
     NoProof,
-    /// The same happened to the question before, or it was obscured again: the client changes texts, and asking again is of no use.
+    /// The question was asked again after [`NoProof`](Self::NoProof) or [`Obscured`](Self::Obscured), with the same
+    /// result: the client changes texts, and asking once more does not help.
     Changed,
-    /// The store in which servers share used questions cannot be asked now.
+    /// The store that servers share for used questions is not available now.
     Unchecked,
-    /// The user wrote something else, which is the [prompt](super::super::Conversation::prompt).
+    /// The user wrote something other than an answer, see the [prompt](super::super::Conversation::prompt).
     Other,
 }
 
 impl Verdict {
-    /// Returns the reason for which an answer does not count, as a sentence for the user; `None` for
+    /// Returns the reason why an answer does not count, as a sentence for the user. `None` for
     /// [`Accepted`](Self::Accepted), [`Refused`](Self::Refused) and [`Other`](Self::Other).
     #[must_use]
     pub fn reason(self) -> Option<&'static str> {
@@ -127,14 +127,14 @@ impl Verdict {
     }
 }
 
-/// A typed answer.
+/// An answer in text, as the user typed it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// A yes; without a code if `code` is empty.
+    /// A yes. `code` is empty if the answer has none.
     Yes {
         code: String,
     },
-    /// A yes with a code and words behind it.
+    /// A yes with a code, and words after the code.
     Remarked {
         code: String,
         remark: String,
@@ -148,9 +148,9 @@ pub(super) enum Typed {
 }
 
 impl Typed {
-    /// Reads a typed answer. Only the whole of it counts, whatever its case and punctuation.
+    /// Parses an answer in text. The whole text must be an answer; case and punctuation are ignored.
     pub(super) fn read(answer: &str) -> Self {
-        // A longer one says something else.
+        // A longer text is no answer.
         let text: String = answer.nfkc().take(1024).collect();
         let words = words(&text);
         let is = |at: usize, any: &[&str]| {
@@ -169,7 +169,7 @@ impl Typed {
         let mut code = String::new();
         let mut end = 0;
         let mut used = 0;
-        // A code may be typed in groups.
+        // The user may have typed the code in groups of digits.
         for (word, after) in digits.iter().take_while(|(word, _)| is_number(word)) {
             if code.len() + word.len() > DIGITS {
                 break;
@@ -186,14 +186,15 @@ impl Typed {
                 remark: text.get(end..).unwrap_or_default().trim().to_owned(),
                 code,
             },
-            // Without a code, or with another number of digits.
+            // A yes without a code, or with a code of the wrong length.
             false if agrees && whole => Self::Yes { code },
             _ => Self::Other,
         }
     }
 }
 
-/// Returns the words of a text in lower case, each with its end. A code may be glued to a yes.
+/// Returns the words of a text in lower case, each with its end position. A yes and a code without a space between them
+/// are two words.
 fn words(text: &str) -> Vec<(String, usize)> {
     let mut words = Vec::new();
     let mut start = None;

@@ -1,4 +1,4 @@
-//! The questions of this process that may no longer be answered.
+//! The open questions and the used questions of this process.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,15 +9,15 @@ use super::proof::PlaceId;
 /// The time for which a question may be answered, in minutes.
 pub(super) const MINUTES: u64 = 60;
 
-/// The number of questions that are remembered of each kind.
+/// The maximum number of open questions, and of used questions, that are stored.
 const MOST: usize = 1 << 16;
 
-/// The questions that are open, and those that are used, within limits.
+/// A bounded store of the open questions and the used questions.
 ///
-/// Beyond a limit a question counts as used: nothing is accepted because something was forgotten.
+/// A question that is forgotten because a limit was reached counts as used, so it cannot be answered again.
 #[derive(Default)]
 pub(super) struct Ledger {
-    /// `false` while no question is open, which most turns find without the lock.
+    /// `false` if no question is open. Most turns read only this flag and take no lock.
     asked: AtomicBool,
     state: Mutex<State>,
 }
@@ -25,21 +25,21 @@ pub(super) struct Ledger {
 #[derive(Default)]
 struct State {
     open: BTreeSet<(PlaceId, Asked)>,
-    /// The open questions in the order of asking. Some of them may no longer be open.
+    /// The open questions in the order of asking. Questions that were closed since may still be in it.
     order: VecDeque<(PlaceId, Asked)>,
     used: BTreeSet<Asked>,
-    /// Questions that were asked up to this minute are used, whether or not they are remembered.
+    /// All questions that were asked up to this minute count as used.
     forgotten: Option<u64>,
 }
 
-/// A question by its minute and the tag of its proof.
+/// A question, identified by the minute of asking and the tag of its proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Asked {
     pub(super) minute: u64,
     pub(super) tag: u64,
 }
 
-/// Writes a text that no other question has.
+/// Writes a text that is unique to the question.
 #[cfg(feature = "resumable")]
 impl std::fmt::Display for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -49,7 +49,7 @@ impl std::fmt::Display for Asked {
 
 impl Ledger {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that is done under the lock panics in the middle of a change.
+        // A poisoned lock is usable: no code under it panics in the middle of a change.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -73,7 +73,7 @@ impl Ledger {
         self.asked.load(Ordering::Acquire)
     }
 
-    /// Uses up the open questions of a place, and returns them.
+    /// Marks the open questions of a place as used, and returns them.
     pub(super) fn close(&self, place: PlaceId, now: u64) -> Vec<Asked> {
         let mut state = self.lock();
         let from = Asked { minute: 0, tag: 0 };
@@ -94,7 +94,7 @@ impl Ledger {
         closed
     }
 
-    /// Uses up a question. Returns `false` if it was used already.
+    /// Marks a question as used. Returns `false` if it was used already.
     pub(super) fn spend(&self, place: PlaceId, asked: Asked, now: u64) -> bool {
         let mut state = self.lock();
         state.open.remove(&(place, asked));
@@ -107,7 +107,7 @@ impl State {
         if self.forgotten.is_some_and(|minute| asked.minute <= minute) {
             return false;
         }
-        // Older ones count as stale in any case.
+        // Questions from before this minute count as stale, so they need not be stored.
         let stale = Asked {
             minute: now.saturating_sub(MINUTES + 1),
             tag: 0,
@@ -115,7 +115,7 @@ impl State {
         self.used = self.used.split_off(&stale);
         let is_new = self.used.insert(asked);
         if self.used.len() > MOST {
-            // The whole minute, as its other questions could no longer be told from new ones.
+            // Forgets the whole oldest minute: a single forgotten question could not be told from a new one.
             if let Some(Asked { minute, .. }) = self.used.first().copied() {
                 self.used = self.used.split_off(&Asked {
                     minute: minute + 1,

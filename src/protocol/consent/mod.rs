@@ -1,10 +1,10 @@
-//! Questions in text that carry their own proof.
+//! Questions in text that carry a proof of their origin.
 //!
-//! Where a front end has no dialog, a question is text behind other text, which a model may have written. No
-//! scan of that text can tell what each renderer hides. So a yes counts only if it repeats a code that the
-//! question alone contains, and only behind text from which no renderer can be made to hide anything: letters,
-//! digits and the punctuation of sentences. Behind other text the question is asked again, alone. And only this
-//! server can make such a question, for this place of this conversation.
+//! If a front end has no dialog, a question is text after other text, which a model may have written. No scan of that
+//! text can find out what each renderer hides. So a yes counts only if it repeats a code that is in the question and
+//! nowhere else, and only if the text above the question has nothing but letters, digits and the punctuation of
+//! sentences, with which no renderer can be made to hide anything. After any other text the question is asked again,
+//! without text above it. Only this server can make such a question, for this place of this conversation.
 //!
 //! | part | is |
 //! |---|---|
@@ -34,21 +34,19 @@ use proof::{Found, Key, Parsed, Question};
 
 use super::{Confirmation, Env, SendError};
 
-/// The number of characters that title and message may have together as they are shown.
+/// The maximum number of characters of title and message together, as they are shown.
 const LONGEST: usize = 8_000;
 
 /// The first word of a question.
 const FIRST: &str = "Question: ";
 
-/// The number of bytes of an id.
+/// The maximum number of bytes of an id.
 const LONGEST_ID: usize = 64;
 
-/// The number of minutes by which the clock of another server may be ahead.
+/// The maximum number of minutes that the clock of another server may be ahead.
 const AHEAD: u64 = 2;
 
-/// The keys with which a server signs its questions, and the questions that it has asked.
-///
-/// Clones share both.
+/// The keys with which a server signs its questions, and the questions that it has asked. Clones share both.
 #[derive(Clone)]
 pub(crate) struct Consent(Arc<Shared>);
 
@@ -61,16 +59,16 @@ struct Shared {
 }
 
 impl Consent {
-    /// Returns the consent of all turns in this process that have no server. Its key is random.
+    /// Returns the shared `Consent` of all turns in this process that run without a router. Its key is random.
     pub(crate) fn of_process() -> Self {
         static PROCESS: OnceLock<Consent> = OnceLock::new();
         PROCESS.get_or_init(Self::default).clone()
     }
 
-    /// Creates a consent with a key that several servers have.
+    /// Creates a `Consent` with a key that several servers share.
     pub(crate) fn new(key: [u8; 32]) -> Self {
         let consent = Self::with_key(Some(key));
-        // No other one is looked for.
+        // So no other common key is looked up.
         let _ = consent.0.common.set(key);
         consent
     }
@@ -83,7 +81,8 @@ impl Consent {
         }))
     }
 
-    /// Sets the key of all servers that share a store. Questions that were asked with the own one still count here.
+    /// Sets the key of all servers that share a store. This server still accepts questions that it signed with its own
+    /// key.
     #[cfg(feature = "resumable")]
     pub(crate) fn share(&self, key: [u8; 32]) {
         let _ = self.0.common.set(key);
@@ -95,7 +94,7 @@ impl Consent {
         self.0.common.get().is_some()
     }
 
-    /// Returns the text of a question at a place, which is open from now on.
+    /// Creates a question at a place, and returns its text. The question is open from now on.
     ///
     /// # Errors
     ///
@@ -114,7 +113,7 @@ impl Consent {
             .filter(|it| !it.is_empty())
             .collect();
         let text = texts.join(" ");
-        // With the first word of the line: nothing can stand between that and the title.
+        // The body begins with the first word of the line, so no other text can be inserted before the title.
         let body = text::canonical(&format!("{FIRST}{text}"));
         let invalid = |reason: String| Err(SendError::Invalid(reason));
         if text.chars().count() > LONGEST || body.chars().count() > proof::LONGEST_BODY {
@@ -143,8 +142,8 @@ impl Consent {
         Ok(question.line(&text, key))
     }
 
-    /// Reads the answer to a question, and uses the question up. Returns both; `None` if there is
-    /// no answer.
+    /// Checks the user's answer, and marks the question as used. Returns the answer and, if it counts, the question.
+    /// `None` if there is no question.
     pub(crate) fn check<'a, T>(
         &self,
         exchange: Exchange<'a, impl Fn() -> PlaceId, impl Fn() -> T>,
@@ -157,7 +156,7 @@ impl Consent {
         let parsed = Parsed::new(exchange.asked);
         let id = |found: &Found| proof::decode_id(&found.id).unwrap_or_default();
         let Some(parsed) = parsed else {
-            // A code that answers no question: the client has changed or lost its text.
+            // A code without a question: the client has changed or dropped the text of the question.
             let has_code = matches!(&typed, Typed::Yes { code } if code.len() == proof::DIGITS);
             return has_code.then(|| {
                 (
@@ -193,7 +192,7 @@ impl Consent {
         if found.age(minute + AHEAD) > ledger::MINUTES + AHEAD {
             return void(Verdict::Stale);
         }
-        // Who was told the code elsewhere need not have seen the question.
+        // If the code is in another text too, the user may have read it there without seeing the question.
         let told = |text: &str| proof::count(&text::canonical(text), &found.code) > 0;
         if parsed.count_code() > 1 || (exchange.earlier)().any(told) {
             return void(again(exchange.asked, Verdict::NoProof));
@@ -201,7 +200,7 @@ impl Consent {
         if code.is_some_and(|code| code != found.code) {
             return void(Verdict::WrongCode);
         }
-        // A refusal does nothing, so nobody gains by a forged one.
+        // A refusal has no effect, so it need not be checked for text that hides the question.
         let above = [exchange.above, found.above(exchange.asked)];
         let is_obscured = verdict != Verdict::Refused && !above.into_iter().all(text::is_plain);
         let asked = Asked {
@@ -220,27 +219,27 @@ impl Consent {
     }
 }
 
-/// The place of a turn, at which it may ask a question.
+/// The place of a turn in its conversation, at which the agent may ask a question.
 pub(crate) struct Asking {
     pub(crate) consent: Consent,
     /// The path of the mount, with its parameters.
     pub(crate) path: Arc<str>,
     pub(crate) user: Option<Arc<str>>,
-    /// The id of the conversation, if the body of the request has it.
+    /// The id of the conversation, if the body of the request contains it.
     pub(crate) conversation: Option<String>,
     /// The user's last message.
     pub(crate) message: String,
 }
 
 impl Asking {
-    /// Returns the id of the place behind a message of the user.
+    /// Returns the id of the place after a user message.
     pub(crate) fn place(&self, message: &str) -> PlaceId {
         let user = self.user.as_deref().unwrap_or_default();
         let conversation = self.conversation.as_deref().unwrap_or_default();
         PlaceId::new(&self.path, user, conversation, message)
     }
 
-    /// Uses up the questions that are open at this place, because a new turn begins here. Returns them.
+    /// Marks the questions that are open at this place as used, because a new turn begins here. Returns them.
     pub(crate) fn close(&self, env: &Env) -> Vec<Asked> {
         let ledger = &self.consent.0.ledger;
         match ledger.has_open() {
@@ -260,13 +259,13 @@ impl Asking {
     }
 }
 
-/// The end of a conversation: a message of the assistant, and the user's answer.
+/// The end of a conversation: an assistant message with a question, and the user's answer.
 pub(crate) struct Exchange<'a, P, E> {
     /// Returns the place at which a question in the message was asked.
     pub(crate) place: P,
-    /// Returns the messages before.
+    /// Returns the messages before the question.
     pub(crate) earlier: E,
-    /// The assistant's other messages since that of the user.
+    /// The other texts of the assistant since the user's previous message.
     pub(crate) above: &'a str,
     pub(crate) asked: &'a str,
     pub(crate) answer: &'a str,
@@ -277,7 +276,8 @@ pub(crate) fn minute(env: &Env) -> u64 {
     env.unix_time() / 60
 }
 
-/// Returns `verdict`, or that the client changes texts if the question was asked again for the same reason.
+/// Returns [`Verdict::Changed`] if `asked` repeats the reason of `verdict`, which means that the question was asked
+/// again for this reason. Otherwise returns `verdict`.
 fn again(asked: &str, verdict: Verdict) -> Verdict {
     let reason = verdict.reason().map(text::canonical);
     let again = reason.is_some_and(|reason| text::canonical(asked).contains(&reason));
@@ -287,22 +287,23 @@ fn again(asked: &str, verdict: Verdict) -> Verdict {
     }
 }
 
-/// Returns the id and the code of the question that a message of the assistant ends with, for clients that answer for
-/// their users: `yes` and the code agrees, `no` refuses. `None` if there is no question.
+/// Returns the id and the code of the question at the end of an assistant message, for clients that answer for their
+/// users: `yes` and the code agrees, `no` refuses. `None` if there is no question.
 ///
-/// The code proves nothing to a client: only the server that asked can check its own question.
+/// A client cannot verify the question: only the server that asked it can.
 #[must_use]
 pub fn find_question(message: &str) -> Option<(String, String)> {
     let found = Parsed::new(message)?.candidates().last()?;
     Some((proof::decode_id(&found.id)?, found.code))
 }
 
-/// Returns a message as an agent reads it: a question without its code and proof.
+/// Returns a message as an agent reads it, with its question but without code and proof, and the removed code. `None`
+/// if the message has no question.
 pub(crate) fn without_code(message: &str) -> Option<(String, String)> {
     proof::without_code(message)
 }
 
-/// Returns an answer as an agent reads it, without `code`.
+/// Returns an answer as an agent reads it, without its code. `None` if it is no answer with the code `asked`.
 pub(crate) fn answer_without_code(answer: &str, asked: &str) -> Option<String> {
     match Typed::read(answer) {
         Typed::Yes { code } if code == asked => Some("yes".to_owned()),
@@ -312,10 +313,10 @@ pub(crate) fn answer_without_code(answer: &str, asked: &str) -> Option<String> {
     }
 }
 
-/// Returns six random digits that are in none of the texts; `None` without randomness.
+/// Returns a code of six random digits that none of the texts contains. `None` if the system has no randomness.
 fn code(texts: &[&str]) -> Option<String> {
     loop {
-        // 2^64 is not a multiple of a million: the first codes are more frequent by one in 10^13.
+        // 2^64 is not a multiple of a million: low codes are more frequent by less than one in 10^13.
         let number = u64::from_be_bytes(random()?) % 1_000_000;
         let code = format!("{number:06}");
         if texts.iter().all(|text| proof::count(text, &code) == 0) {
@@ -324,14 +325,14 @@ fn code(texts: &[&str]) -> Option<String> {
     }
 }
 
-/// Returns random bytes of the system.
+/// Returns random bytes from the system. `None` if the system has no randomness.
 fn random<const N: usize>() -> Option<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).ok()?;
     Some(bytes)
 }
 
-/// A consent with a random key.
+/// Creates a `Consent` with a random key.
 impl Default for Consent {
     fn default() -> Self {
         Self::with_key(random())

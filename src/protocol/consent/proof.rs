@@ -1,4 +1,4 @@
-//! The line that a question in text is, and how it is found again in what a client sends back.
+//! The line of text that is a question, and the search for this line in the messages that a client returns.
 
 use std::ops::Range;
 
@@ -12,42 +12,42 @@ use super::text::{self, canonical};
 /// A key with which proofs are made.
 pub(super) type Key = [u8; 32];
 
-/// Base32 in lower case without `i`, `l`, `o` and `u`.
+/// The digits of Crockford's Base32 in lower case: without `i`, `l`, `o` and `u`.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 
-/// The words around the code in their canonical form.
+/// The words before the code in canonical form; `REFUSE` has those after it.
 const AGREE: &str = "toagreereplyyes";
 const REFUSE: &str = "torefusereplyno";
 
-/// The start of a proof, and the digits behind it: the length of the body, the minute, the tag.
+/// The start of a proof. The digits after it are the length of the body, the minute and the tag.
 const MARK: &str = "cw";
 const LENGTH: usize = 3;
 const MINUTE: usize = 4;
 const TAG: usize = 12;
 const PROOF: usize = MARK.len() + LENGTH + MINUTE + TAG;
 
-/// The number of letters and digits that may follow a question: a client may append a footer.
+/// The maximum number of letters and digits after a question: a client may append a footer.
 const FOOTER: usize = 256;
 
-/// The number of letters and digits of an id on the line.
+/// The maximum number of letters and digits of an id on the line.
 const LONGEST_ID: usize = 128;
 
-/// The number of letters and digits that a title and a message may have together.
+/// The maximum number of letters and digits of title and message together.
 pub(super) const LONGEST_BODY: usize = (1 << (5 * LENGTH)) - 1;
 
-/// Minutes are counted modulo this number: two years.
+/// The modulus of the minute in a proof: about two years.
 const MINUTES: u64 = 1 << (5 * MINUTE);
 
-/// The place at which a question is asked: everything that an answer must have in common with the question.
+/// The place at which a question is asked: everything that the question and its answer must have in common.
 ///
-/// It has the user's own words and no count: counts recur after an edit, after a compaction and in other
-/// conversations, and differ where a client sends the last messages only.
+/// It contains the user's own words instead of a message count. Counts recur after an edit, after a compaction and in
+/// other conversations, and they differ if a client sends only the last messages.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct PlaceId([u8; 32]);
 
 impl PlaceId {
-    /// Creates the id of a place: the path of the mount, the user, the conversation if the body of the request
-    /// names it, and the user's last message before the question.
+    /// Creates the id of a place from the path of the mount, the user, the conversation (empty if the body of the
+    /// request does not name it), and the user's last message before the question.
     pub(crate) fn new(path: &str, user: &str, conversation: &str, message: &str) -> Self {
         let mut digest = Sha256::new();
         for text in [path, user, conversation, &canonical(message)] {
@@ -58,7 +58,7 @@ impl PlaceId {
     }
 }
 
-/// The facts of a question that its proof is made over.
+/// The values of a question that its proof authenticates.
 pub(super) struct Question<'a> {
     pub(super) place: &'a PlaceId,
     /// The id as it is on the line.
@@ -71,7 +71,7 @@ pub(super) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// Returns the first 60 bits of the authentication code over all of them.
+    /// Returns the first 60 bits of the authentication code over all fields.
     pub(super) fn tag(&self, key: &Key) -> u64 {
         let minute = (self.minute % MINUTES).to_be_bytes();
         let fields: [&[u8]; 6] = [
@@ -91,7 +91,7 @@ impl Question<'_> {
         u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 4
     }
 
-    /// Returns the line: `text` is the title and the message as they are shown.
+    /// Returns the line of text. `text` is the title and the message as they are shown.
     pub(super) fn line(&self, text: &str, key: &Key) -> String {
         let Self { id, code, .. } = self;
         let length = base32(self.body.chars().count() as u64, LENGTH);
@@ -106,7 +106,7 @@ impl Question<'_> {
 
 /// Returns the HMAC-SHA-256 of a message (RFC 2104).
 fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
-    // Keys are shorter than a block of the hash: zeros follow them.
+    // A key is shorter than a block of the hash, so it is padded with zeros.
     let padded = |pad: u8| {
         let mut block = [pad; 64];
         for (byte, key) in block.iter_mut().zip(key) {
@@ -118,7 +118,7 @@ fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
     padded(0x5c).chain_update(inner).finalize().into()
 }
 
-/// A question as it was found in a message, with a proof that may be anybody's.
+/// A question that was found in a message. Its proof is not verified yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) id: String,
@@ -145,38 +145,40 @@ impl Found {
     /// Returns the part of the message above the question.
     pub(super) fn above<'a>(&self, message: &'a str) -> &'a str {
         let (letters, from) = positions(message);
-        // Where characters were composed the body has fewer letters than here, so its start is never too early.
+        // The body may have fewer letters than the message here, because it was normalized as a whole and `positions`
+        // normalizes each character. So the start is never too early.
         let start = find_question(&letters).map(|question| question.start);
         let start = start.and_then(|start| start.checked_sub(self.body.chars().count()));
         let start = start.and_then(|start| from.get(start));
-        // What cannot be told apart from the question counts as above.
+        // If the start of the question is unknown, the whole message counts as above.
         start.map_or(message, |(start, _)| {
             message.get(..*start).unwrap_or(message)
         })
     }
 
-    /// Returns the number of minutes since the question was asked.
+    /// Returns the number of minutes between the asking of the question and `now`.
     pub(super) fn age(&self, now: u64) -> u64 {
         (now % MINUTES + MINUTES - self.minute) % MINUTES
     }
 
-    /// Returns the minute of asking, not later than `now`.
+    /// Returns the minute in which the question was asked; never later than `now`.
     pub(super) fn asked(&self, now: u64) -> u64 {
         now.saturating_sub(self.age(now))
     }
 }
 
-/// A message in its canonical form, with the place of the last question in it.
+/// A message in canonical form, with the position of its last question.
 pub(super) struct Parsed {
     letters: Vec<char>,
-    /// The words around the code, as a range of the letters.
+    /// The words around the code and the code, as a range of `letters`.
     question: Range<usize>,
     /// The normalized characters, each with the number of letters and digits up to its end.
     raw: Vec<(char, usize)>,
 }
 
 impl Parsed {
-    /// Finds the last question in a message: the words around a code with an id behind them.
+    /// Finds the last question in a message: the words around a code, which an id and a proof follow. `None` if there
+    /// is none.
     pub(super) fn new(message: &str) -> Option<Self> {
         if !has_mark(message) {
             return None;
@@ -204,7 +206,7 @@ impl Parsed {
         self.text(start..start + DIGITS)
     }
 
-    /// Returns the questions that the line may be: an id may contain what begins a proof.
+    /// Returns all readings of the line. There can be several, because an id may contain the start of a proof.
     pub(super) fn candidates(&self) -> impl Iterator<Item = Found> {
         let id = self.question.end;
         let ends = id + 1..=(id + LONGEST_ID).min(self.letters.len());
@@ -229,7 +231,7 @@ impl Parsed {
         })
     }
 
-    /// Returns an id with the punctuation that an id may have. A client may have wrapped the line in it.
+    /// Returns an id with its punctuation, but without line breaks that a client has inserted.
     fn raw_id(&self, id: Range<usize>) -> String {
         let first = self.raw.partition_point(|(_, count)| *count <= id.start);
         let last = self.raw.partition_point(|(_, count)| *count < id.end);
@@ -238,14 +240,14 @@ impl Parsed {
         characters.filter(|character| is_id(*character)).collect()
     }
 
-    /// Returns how often the code is in the message.
+    /// Returns the number of times that the code occurs in the message.
     pub(super) fn count_code(&self) -> usize {
         let all = self.text(0..self.letters.len());
         count(&all, &self.code())
     }
 }
 
-/// Returns a message without the code and the proof of its last question, and the code.
+/// Removes the code and the proof of the last question from a message. Returns the new message and the code.
 pub(super) fn without_code(message: &str) -> Option<(String, String)> {
     if !has_mark(message) {
         return None;
@@ -272,7 +274,7 @@ pub(super) fn without_code(message: &str) -> Option<(String, String)> {
     Some((format!("{before}{after}"), code))
 }
 
-/// Returns the letters of a message, and for each the start and end of the character that it comes from.
+/// Returns the letters and digits of a message, and for each the byte range of the character that it comes from.
 fn positions(message: &str) -> (Vec<char>, Vec<(usize, usize)>) {
     let (mut all, mut from) = (Vec::new(), Vec::new());
     for (at, character) in message.char_indices() {
@@ -281,7 +283,7 @@ fn positions(message: &str) -> (Vec<char>, Vec<(usize, usize)>) {
             from.push((at, at + character.len_utf8()));
         };
         match character.is_ascii() {
-            // Normalized as it is.
+            // ASCII is already normalized.
             true => text::letters(character).for_each(push),
             false => std::iter::once(character)
                 .nfkc()
@@ -292,7 +294,7 @@ fn positions(message: &str) -> (Vec<char>, Vec<(usize, usize)>) {
     (all, from)
 }
 
-/// Returns `true` if a message may have a proof: cheaper than to normalize every message.
+/// Returns `true` if a message may contain a proof. This check is cheaper than the normalization of the message.
 fn has_mark(message: &str) -> bool {
     let bytes = message.as_bytes();
     let mut seconds = memchr2_iter(b'w', b'W', bytes);
@@ -303,8 +305,8 @@ fn has_mark(message: &str) -> bool {
     })
 }
 
-/// Returns `true` if these bytes may begin with the digits of a proof. What is not ASCII may become any letter when it
-/// is normalized.
+/// Returns `true` if these bytes may begin with the digits of a proof. Bytes that are not ASCII match every digit,
+/// because normalization may turn them into any letter.
 fn may_be_digits(bytes: &[u8]) -> bool {
     let mut letters = bytes
         .iter()
@@ -319,7 +321,7 @@ fn may_be_digits(bytes: &[u8]) -> bool {
     true
 }
 
-/// Returns the range of the words around the last code.
+/// Returns the range of the last code and the words around it. `None` if there is no code.
 fn find_question(letters: &[char]) -> Option<Range<usize>> {
     let words = AGREE.len() + DIGITS + REFUSE.len();
     let mut windows = letters.windows(words).enumerate().rev();
@@ -327,7 +329,7 @@ fn find_question(letters: &[char]) -> Option<Range<usize>> {
     Some(start..start + words)
 }
 
-/// Returns how often a code is in a text in its canonical form.
+/// Returns the number of times that a code occurs in a text in canonical form.
 pub(super) fn count(canonical: &str, code: &str) -> usize {
     let windows = canonical.as_bytes().windows(code.len());
     windows.filter(|window| *window == code.as_bytes()).count()
@@ -347,19 +349,19 @@ fn is_question(letters: &[char]) -> bool {
             .all(|expected| letters.next() == Some(expected))
 }
 
-/// Returns `true` for the characters of an id on the line.
+/// Returns `true` if a character may stand unencoded in an id on the line.
 fn is_id(character: char) -> bool {
     matches!(character, 'a'..='z' | '0'..='9' | '.' | '-')
 }
 
-/// Returns an id as it is on the line: itself if it survives what clients do to text, else encoded.
+/// Returns an id as it is written on the line: unchanged if clients do not alter it, otherwise encoded.
 pub(super) fn encode_id(id: &str) -> String {
     let plain = id.chars().all(is_id)
         && id.len() <= 64
         && id.starts_with(|first: char| first.is_ascii_alphanumeric())
         && id.ends_with(|last: char| last.is_ascii_alphanumeric())
         && !id.starts_with(ENCODED)
-        // A typographer would make one dash of them.
+        // Typographic replacement in a client would turn these into one character.
         && !id.contains("--")
         && !id.contains("..");
     if plain {
@@ -371,7 +373,7 @@ pub(super) fn encode_id(id: &str) -> String {
         for (to, from) in bytes.iter_mut().skip(3).zip(chunk) {
             *to = *from;
         }
-        // Five bytes are eight digits; fewer bytes are the first ones of them.
+        // Five bytes are eight digits. Fewer bytes are padded with zeros, and the digits of the padding are left out.
         let digits = base32(u64::from_be_bytes(bytes), 8);
         let length = (chunk.len() * 8).div_ceil(5);
         encoded.push_str(digits.get(..length).unwrap_or_default());
@@ -379,7 +381,7 @@ pub(super) fn encode_id(id: &str) -> String {
     encoded
 }
 
-/// Returns the id that [`encode_id`] has encoded.
+/// Decodes an id that [`encode_id`] has returned. `None` if the encoding is not valid.
 pub(super) fn decode_id(line: &str) -> Option<String> {
     let Some(encoded) = line.strip_prefix(ENCODED) else {
         return Some(line.to_owned());
@@ -418,7 +420,7 @@ fn number(text: &str, digits: usize) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// RFC 4231, section 4.3 and 4.2.
+    /// RFC 4231, sections 4.3 and 4.2.
     #[test]
     fn the_code_is_an_hmac() {
         let hex = |bytes: [u8; 32]| bytes.map(|byte| format!("{byte:02x}")).concat();

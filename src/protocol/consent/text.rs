@@ -1,22 +1,22 @@
-//! A question's texts as plain text: what a reader sees of them, and the form in which they are compared.
+//! The plain text of a question as a reader sees it, and the canonical form in which texts are compared.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// The number of characters that a word may have; a longer one is broken.
+/// The maximum number of characters of a word; longer words are broken.
 const LONGEST_WORD: usize = 40;
 
-/// The number of marks that may follow a letter.
+/// The maximum number of combining marks after a letter.
 const MOST_MARKS: usize = 2;
 
-/// The number of equal marks or invisible characters that are written out; more are counted.
+/// The number of equal marks that are written of a run that is too long to be written in full. A count follows them.
 const MOST_EQUAL: usize = 2;
 
-/// Returns text that every front end shows as it is, on one line: whatever markup, math, template or
-/// directive syntax it knows, and a terminal too. Line breaks become ` ⏎ `, and words of more than 40 characters are
-/// broken with ` ↩ `.
+/// Returns text as one line that every front end shows unchanged, whatever markup, math, template or directive syntax
+/// it supports, and so does a terminal. Line breaks become ` ⏎ `, and words of more than 40 characters are broken with
+/// ` ↩ `.
 ///
-/// Punctuation is changed, so this is for text that somebody reads and does not copy, such as what a model says
+/// Punctuation is replaced, so use this function for text that is read and not copied, such as what a model writes
 /// before a question. For names and cells in Markdown there is [`escape_markdown`](crate::protocol::escape_markdown).
 ///
 /// ```
@@ -25,9 +25,10 @@ const MOST_EQUAL: usize = 2;
 /// assert_eq!(plain_text("<b>rm -rf</b>"), "＜b＞rm -rf＜/b＞");
 /// ```
 ///
-/// No character is left that any of them reads as syntax or does not show. So nothing is escaped, as every
-/// escape is somebody's syntax: ASCII punctuation becomes its fullwidth form, brackets fullwidth parentheses,
-/// and what is invisible its code point, `（U＋200B）`. Letters, digits and symbols that are no operators stay.
+/// The result has no character that a front end reads as syntax or does not show. Nothing is escaped, because an escape
+/// is itself syntax in some front end: ASCII punctuation becomes its fullwidth form, brackets become fullwidth
+/// parentheses, and an invisible character becomes its code point, `（U＋200B）`. Letters, digits and symbols that are not
+/// operators remain.
 #[must_use]
 pub fn plain_text(text: &str) -> String {
     let mut out = Line::default();
@@ -42,13 +43,14 @@ pub fn plain_text(text: &str) -> String {
         while let Some(character) = characters.next() {
             let kind = Kind::of(character);
             let mut count = 1;
-            // Thousands of them would fill the screen, and hide what stands before.
+            // Thousands of them would fill the screen and scroll the text before them away.
             if matches!(kind, Kind::Mark | Kind::Invisible) {
                 while characters.next_if_eq(&character).is_some() {
                     count += 1;
                 }
             }
-            // A name of a host would become a link, whose markup ends what was left open before.
+            // A host name would become a link, and the markup of the link would end a construct that was opened before
+            // it.
             let next = characters.peek();
             let joins = match character {
                 '.' => next.is_some_and(|next| !next.is_whitespace()),
@@ -83,14 +85,14 @@ pub fn plain_text(text: &str) -> String {
     out.text
 }
 
-/// The number of marks that may follow a letter above a question: more would stack onto the lines below.
+/// The maximum number of marks after a letter above a question: more marks would overlap the lines below.
 const MOST_MARKS_ABOVE: usize = 3;
 
-/// The starts of blocks with classes and attributes of the text's own: an admonition, details, a block of PyMdown.
+/// The starts of blocks that set classes and attributes: admonitions, details, and blocks of PyMdown.
 const BLOCKS: [&str; 3] = ["!!!", "???", "///"];
 
-/// Returns `true` if no renderer can be made to hide a part of what stands below a text: if the text has only
-/// letters, digits, and punctuation that begins nothing but lists and rules.
+/// Returns `true` if no renderer can use `text` to hide a part of the text below it: `text` has only letters, digits,
+/// and punctuation that begins no markup except lists and rules.
 pub(super) fn is_plain(text: &str) -> bool {
     if BLOCKS.iter().any(|block| text.contains(block)) {
         return false;
@@ -104,7 +106,7 @@ pub(super) fn is_plain(text: &str) -> bool {
             match character {
                 ' ' | '\t' | '\n' | '\r' => true,
                 '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
-                // With a name behind it, it begins a directive or a link.
+                // A colon with a name after it begins a directive or a link.
                 ':' => next.is_none_or(char::is_whitespace),
                 character if character.is_ascii() => character.is_ascii_alphanumeric(),
                 '\u{2018}'..='\u{201F}' | '«' | '»' | '‹' | '›' => true,
@@ -115,22 +117,22 @@ pub(super) fn is_plain(text: &str) -> bool {
     )
 }
 
-/// The treatment of a character.
+/// The way in which a character is shown.
 enum Kind {
-    /// It is shown as it is.
+    /// The character is shown as it is.
     Shown,
     /// Another character is shown in its place.
     Replaced(char),
-    /// A mark on the character before it.
+    /// A combining mark, shown on the character before it.
     Mark,
-    /// Any white space on a line.
+    /// White space, shown as a space.
     Space,
-    /// Its code point is shown.
+    /// The code point of the character is shown.
     Invisible,
 }
 
 impl Kind {
-    /// The fullwidth forms stand in the order of ASCII.
+    /// Returns the fullwidth form of an ASCII character: these forms have the order of ASCII.
     fn fullwidth(character: char) -> Self {
         let fullwidth = char::from_u32(u32::from(character) + 0xFEE0);
         fullwidth.map_or(Self::Invisible, Self::Replaced)
@@ -144,14 +146,14 @@ impl Kind {
             '\'' => return Self::Replaced('’'),
             '"' => return Self::Replaced('”'),
             '!'..='~' => return Self::fullwidth(character),
-            // The characters that this function writes: it must not change its own output.
+            // Characters that `plain_text` itself writes: a second call must not change its output.
             '！'..='～' | '⏎' | '↩' | '’' | '”' => return Self::Shown,
-            // Fillers, blanks and placeholders of other categories.
+            // Fillers, blanks and placeholders, whose general category does not say that they are invisible.
             '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{2800}' | '\u{3164}' => {
                 return Self::Invisible;
             }
             '\u{FFA0}' | '\u{FFFC}' | '\u{16FE4}' | '\u{1D159}' => return Self::Invisible,
-            // The grapheme joiner and selectors, which are marks and have no form of their own.
+            // The grapheme joiner and variation selectors: marks that have no shape of their own.
             '\u{034F}' | '\u{180B}'..='\u{180F}' | '\u{FE00}'..='\u{FE0F}' => {
                 return Self::Invisible;
             }
@@ -171,7 +173,7 @@ impl Kind {
             | Category::PrivateUse
             | Category::Surrogate
             | Category::Unassigned => Self::Invisible,
-            // Some chat clients have tags and citations in brackets and operators of any script.
+            // Some chat clients read brackets and operators of any script as tags and citations.
             Category::OpenPunctuation => Self::Replaced('（'),
             Category::ClosePunctuation => Self::Replaced('）'),
             Category::InitialPunctuation | Category::FinalPunctuation => Self::Replaced('”'),
@@ -181,13 +183,13 @@ impl Kind {
     }
 }
 
-/// A line as it is written.
+/// The line of plain text that is being written.
 #[derive(Default)]
 struct Line {
     text: String,
     /// The number of characters since the last space.
     word: usize,
-    /// The number of marks at the end.
+    /// The number of consecutive marks at the end.
     marks: usize,
 }
 
@@ -211,7 +213,7 @@ impl Line {
             if self.marks > MOST_MARKS {
                 return self.code_point(character, 1);
             }
-            // It does not begin a word: it belongs to the character before it.
+            // A mark belongs to the character before it and does not begin a word.
             self.text.push(character);
             return;
         }
@@ -223,7 +225,7 @@ impl Line {
         });
     }
 
-    /// Writes characters that stay together.
+    /// Writes characters that must stay in one word.
     fn words(&mut self, text: &str) {
         self.break_before(text.chars().count());
         text.chars().for_each(|character| self.push(character));
@@ -237,7 +239,7 @@ impl Line {
         }
     }
 
-    /// Breaks the word, visibly, if it would become too long.
+    /// Breaks the current word with a visible sign if `more` characters would make it too long.
     fn break_before(&mut self, more: usize) {
         if self.word > 0 && self.word + more > LONGEST_WORD {
             self.space();
@@ -246,9 +248,9 @@ impl Line {
     }
 }
 
-/// Returns the form in which texts are compared: letters and digits alone, normalized (NFKC), in lower case.
+/// Returns the canonical form of a text: only its letters and digits, normalized (NFKC), in lower case.
 ///
-/// Clients trim, quote, wrap and normalize what they send back.
+/// Texts are compared in this form because clients trim, quote, wrap and normalize the messages that they return.
 pub(super) fn canonical(text: &str) -> String {
     text.nfkc().flat_map(letters).collect()
 }

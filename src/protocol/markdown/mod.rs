@@ -1,7 +1,7 @@
-//! The parts of the shared vocabulary as Markdown, for front ends that have only text.
+//! Markdown for the parts of the shared vocabulary, for front ends that show only text.
 //!
-//! Text from data (cells, titles, excerpts) is escaped: it can neither
-//! end its cell or list item, nor become an image, HTML, or a link with a misleading text.
+//! Text from data (cells, titles, excerpts) is escaped: it cannot end its cell or list item, and it cannot become an
+//! image, HTML, or a link with a misleading text.
 
 mod plain;
 mod source;

@@ -1,19 +1,19 @@
-//! Text that Markdown shows as it is.
+//! Escaping of text so that Markdown shows it unchanged.
 
 /// Escapes text, such as a name or a cell, so that Markdown shows it as it is, on one line. Line breaks and other
 /// control characters become spaces, and characters that change the direction of the text are removed.
 ///
-/// CommonMark and GFM renderers show the result as plain text wherever it stands in a line. Extensions of
-/// single renderers, such as formulas, are no part of this.
+/// CommonMark and GFM renderers show the result as plain text anywhere in a line. Extensions of single renderers, such
+/// as formulas, are not escaped.
 ///
 /// ```
 /// use copilot_wire::protocol::escape_markdown;
 ///
 /// assert_eq!(escape_markdown("a|b <i>*c*</i>"), r"a\|b \<i\>\*c\*\</i\>");
 /// ```
-// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Only characters that can begin a
-// construct inside a line are: emphasis, code, links and images, HTML, table cells (GFM, tables). An
-// underscore inside a word begins nothing.
+// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Here only the characters are escaped that can
+// begin a construct inside a line: emphasis, code, links and images, HTML, table cells (GFM, tables). An underscore
+// inside a word begins no construct.
 #[must_use]
 pub fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -35,7 +35,7 @@ pub fn escape_markdown(text: &str) -> String {
         let in_word =
             before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
         let special = match character {
-            // CommonMark, emphasis: within a word an underscore is text, as in most names of code.
+            // CommonMark, emphasis: an underscore inside a word is text, as in many identifiers.
             '_' => !in_word,
             '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '&' => true,
             _ => false,
@@ -65,7 +65,7 @@ pub(super) fn line(text: &str) -> String {
     format!("{before}\\{after}")
 }
 
-/// Returns a link's target; `None` for anything but the web and mail.
+/// Returns the target of a link in Markdown. `None` if the URL is neither of the web nor of mail.
 pub(super) fn target(url: &str) -> Option<String> {
     let url = url.trim();
     let (scheme, _) = url.split_once(':')?;
@@ -76,7 +76,7 @@ pub(super) fn target(url: &str) -> Option<String> {
     let mut out = String::with_capacity(url.len());
     for character in url.chars() {
         match character {
-            // They would end the target, or escape its end.
+            // These characters would end the target or escape its end.
             '(' | ')' | '<' | '>' | '\\' | '"' | '`' | '|' | ' ' => percent(character, &mut out),
             control if control.is_control() || control.is_whitespace() => {
                 percent(control, &mut out);

@@ -1,11 +1,11 @@
-//! Citations as a list at the end.
+//! Citations as a Markdown list at the end of an answer.
 
 use std::fmt::Write as _;
 
 use super::plain::{escape_markdown, line, target};
 use crate::protocol::Citation;
 
-/// Returns the list of sources for the end of an answer; empty without sources.
+/// Returns the list of sources at the end of an answer. Empty if there are no sources.
 pub(crate) fn sources(citations: &[Citation]) -> String {
     if citations.is_empty() {
         return String::new();
@@ -17,7 +17,7 @@ pub(crate) fn sources(citations: &[Citation]) -> String {
     out
 }
 
-/// Returns a citation as a list item: a link if its URL is one that a chat may open.
+/// Appends a citation as a list item. It is a link if a chat may open its URL.
 fn source(citation: &Citation, out: &mut String) {
     let title = escape_markdown(&citation.title);
     let url = citation.url.as_deref();

@@ -1,4 +1,4 @@
-//! Rows as a Markdown table.
+//! Tables in Markdown.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -8,13 +8,13 @@ use super::plain::escape_markdown;
 use crate::json::{Json, Kind};
 use crate::protocol::Table;
 
-/// The number of rows that are shown. The others are counted.
+/// The maximum number of rows that are shown. Of further rows only the number is shown.
 const MAX_ROWS: usize = 100;
 
 /// Returns a table in GFM, with its name above it and blank lines around both.
 ///
-/// The columns are the members of the rows that are shown, in the order in which they first occur. A
-/// row without one of them has an empty cell.
+/// The columns are the members of the shown rows, in the order of their first occurrence. A row without the member of a
+/// column has an empty cell.
 pub(crate) fn table(table: &Table) -> String {
     // Writing to a string does not fail.
     let name = escape_markdown(&table.name);
@@ -24,7 +24,7 @@ pub(crate) fn table(table: &Table) -> String {
     }
     if let Some(description) = &table.description {
         let description = escape_markdown(description);
-        // Nothing may begin with it but a paragraph.
+        // The start of the line is escaped, so that the description begins only a paragraph.
         let _ = match name.is_empty() {
             true => write!(out, "{}", super::plain::line(&description)),
             false => write!(out, ": {description}"),
@@ -56,7 +56,7 @@ pub(crate) fn table(table: &Table) -> String {
         });
         line(&mut out, cells);
     }
-    // Rows that are not shown are counted, and never parsed.
+    // Further rows are only counted, not parsed.
     let more = rest.count();
     if more > 0 {
         let _ = write!(out, "\n({more} more rows)\n");
@@ -72,7 +72,7 @@ fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>) {
     out.push_str("|\n");
 }
 
-/// Formats a value for people: strings without quotes, nothing for null.
+/// Formats a value as the text of a cell: a string without quotes, and empty text for null.
 fn cell(value: &Json) -> String {
     match value.kind() {
         Kind::Null => String::new(),

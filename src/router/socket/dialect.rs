@@ -10,42 +10,41 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Response};
 use crate::json::Json;
 use crate::protocol::{Framing, Refusal};
 
-/// The messages of one protocol on one WebSocket.
+/// The messages of one protocol on one WebSocket, with the state of the connection.
 ///
-/// It turns messages of the client into requests, which the router answers as if they had been posted, and the events
-/// of the answers into messages. It has the state of one connection. A mount adds it with
-/// [`Site::socket`](crate::router::Site::socket).
+/// It converts messages of the client into requests, which the router answers like `POST` requests, and the events of
+/// the answers into messages. A mount adds it with [`Site::socket`](crate::router::Site::socket).
 pub trait Dialect: Send {
-    /// Returns the framing of the streams that the router answers with. [`Framing::Sse`] by default.
+    /// Returns the framing of the streams with which the router answers. [`Framing::Sse`] by default.
     fn framing(&self) -> Framing {
         Framing::Sse
     }
 
-    /// Returns `true` if messages have the headers that guards check. Guards then check every message and not the
-    /// handshake, which lacks those headers. By default they check both.
+    /// Returns `true` if messages contain the headers that guards check. Guards then check every message, and not the
+    /// handshake, which lacks these headers. By default they check both.
     fn has_headers(&self) -> bool {
         false
     }
 
-    /// Reads a message of the client, which is any JSON.
+    /// Parses a message of the client, which may be any JSON value.
     fn read(&mut self, message: &Json) -> Action;
 
-    /// Writes the message that comes before the events of a stream. Nothing by default.
+    /// Writes a message before the events of a stream. Writes nothing by default.
     fn begin(&mut self, exchange: &Exchange, out: &mut BytesMut) {
         let _ = (exchange, out);
     }
 
-    /// Writes the message for the next event of a stream, or says that its data is the message.
+    /// Writes the message for the next event of a stream, or returns that the data of the event is the message.
     fn event(&mut self, exchange: &Exchange, data: &[u8], out: &mut BytesMut) -> EventMessage;
 
-    /// Writes the message that comes after the events of a stream. Nothing by default.
+    /// Writes a message after the events of a stream. Writes nothing by default.
     fn end(&mut self, exchange: &Exchange, out: &mut BytesMut) {
         let _ = (exchange, out);
     }
 
-    /// Writes the message for a response that is not a stream: that of a refused request, or of a turn that failed
-    /// before its first output. Without an exchange it answers a message that is no request. If nothing is written
-    /// then, the connection is closed.
+    /// Writes the message for a response that is not a stream: a refused request, or a turn that failed before its
+    /// first output. `exchange` is `None` if the client's message was not a request; if nothing is written then, the
+    /// connection is closed.
     fn document(
         &mut self,
         exchange: Option<&Exchange>,
@@ -56,8 +55,8 @@ pub trait Dialect: Send {
     /// Returns the response that refuses a request.
     fn refuse(&self, refusal: &Refusal) -> Response<Bytes>;
 
-    /// Returns the request that stops an exchange beyond this connection: its reply may be
-    /// [stored](crate#features), and then goes on when nobody reads it. `None` by default.
+    /// Returns a request that stops an exchange beyond this connection: its reply may be [stored](crate#features) and
+    /// would continue without a reader. `None` by default.
     fn stop(&self, exchange: &Exchange) -> Option<Ask> {
         let _ = exchange;
         None
@@ -68,9 +67,9 @@ pub trait Dialect: Send {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is no other way")]
 pub enum EventMessage {
-    /// There is none.
+    /// No message.
     None,
-    /// The data of the event, uncopied.
+    /// The data of the event, without a copy.
     Data,
     /// The bytes that were written.
     Written,
@@ -90,10 +89,10 @@ pub enum Action {
 
 /// A request to the router, below the path of the socket.
 ///
-/// Its head is that of the handshake, as far as that is no matter of the connection.
+/// Its head has the headers of the handshake, except those that concern only the connection.
 pub struct Ask {
     pub(super) method: Method,
-    /// The path behind that of the socket.
+    /// The path after the path of the socket.
     pub(super) path: String,
     pub(super) headers: HeaderMap,
     pub(super) extensions: Extensions,
@@ -105,7 +104,7 @@ pub struct Ask {
 }
 
 impl Ask {
-    /// Creates a request that is posted to the path of the socket.
+    /// Creates a `POST` request to the path of the socket.
     #[must_use]
     pub fn post(body: impl Into<Bytes>) -> Self {
         Self {
@@ -121,7 +120,7 @@ impl Ask {
         }
     }
 
-    /// Creates a request for what is at the path of the socket.
+    /// Creates a `GET` request to the path of the socket.
     #[must_use]
     pub fn get() -> Self {
         Self {
@@ -130,7 +129,7 @@ impl Ask {
         }
     }
 
-    /// Sets the path below that of the socket, such as `/chat-1/stream`. See
+    /// Sets the path below the path of the socket, such as `/chat-1/stream`. See
     /// [`escape_segment`](crate::router::escape_segment).
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
@@ -138,44 +137,45 @@ impl Ask {
         self
     }
 
-    /// Sets a header that was in the message. One of the handshake with the same name takes precedence: a proxy may
-    /// have checked or set that.
+    /// Sets a header from the message. A header of the handshake with the same name takes precedence, because a proxy
+    /// may have checked or set it.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
-    /// Adds an extension, which guards and the endpoint find in the request.
+    /// Adds an extension to the request, for guards and the endpoint.
     #[must_use]
     pub fn extension<T: Clone + Send + Sync + Any>(mut self, value: T) -> Self {
         self.extensions.insert(value);
         self
     }
 
-    /// Sets the id by which the client names the exchange. One that another exchange has is refused.
+    /// Sets the id that the client has given to the exchange. If another exchange has the same id, the request is
+    /// refused.
     #[must_use]
     pub fn id(mut self, id: impl Into<Box<str>>) -> Self {
         self.id = id.into();
         self
     }
 
-    /// Sets the lane: exchanges of one lane are answered one after the other, those of different lanes at the same
-    /// time. By default all are in one lane.
+    /// Sets the lane. The exchanges of one lane are answered one after the other, different lanes in parallel. By
+    /// default all exchanges are in one lane.
     #[must_use]
     pub fn lane(mut self, lane: impl Into<Box<str>>) -> Self {
         self.lane = lane.into();
         self
     }
 
-    /// Sets a text that the dialect finds again in the [`Exchange`].
+    /// Sets a text that the dialect can read in the [`Exchange`].
     #[must_use]
     pub fn context(mut self, context: impl Into<Box<str>>) -> Self {
         self.context = context.into();
         self
     }
 
-    /// Lets the request be refused if there is another one in its lane, which it would wait for otherwise.
+    /// Refuses the request if its lane has another one, instead of letting it wait.
     #[must_use]
     pub fn or_refuse(mut self) -> Self {
         self.waits = false;
@@ -183,7 +183,7 @@ impl Ask {
     }
 }
 
-/// Shows the method and the names of the headers: the rest may be secret.
+/// Shows the method and the names of the headers; other parts may be secret.
 impl fmt::Debug for Ask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<_> = self.headers.keys().collect();
@@ -212,7 +212,7 @@ impl Exchange {
         &self.method
     }
 
-    /// Returns the headers that were in the message.
+    /// Returns the headers from the message.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
@@ -236,14 +236,14 @@ impl Exchange {
         &self.context
     }
 
-    /// Returns the number of events that messages were made of so far.
+    /// Returns the number of events that have been converted into messages so far.
     #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }
 }
 
-/// Without ids and headers.
+/// Shows no ids and no headers, because they may be secret.
 impl fmt::Debug for Exchange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Exchange")

@@ -31,33 +31,33 @@ pub fn is_handshake(request: &Parts) -> bool {
 
 /// Returns the refusal of a handshake at a path without a socket.
 ///
-/// After 426 Codex posts its request at once; after any other status it first repeats the handshake, six times, and
-/// after 400 it gives up.
+/// After 426 Codex sends its request by `POST` at once. After any other status it first repeats the handshake, six
+/// times, and after 400 it gives up.
 pub(in crate::router) fn no_socket(route: &Route) -> Response<Body> {
     let message = "there are no WebSockets here: post the request";
     let refusal = Refusal::new(StatusCode::UPGRADE_REQUIRED, message);
     let mut response = route.endpoint.refuse(&refusal);
     let headers = response.headers_mut();
-    // RFC 9110, section 15.5.22: the protocol that is required must be named, and section 7.8: `upgrade` needs its
-    // connection option.
+    // RFC 9110, section 15.5.22: the required protocol must be named. Section 7.8: `upgrade` needs its connection
+    // option.
     headers.insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     response
 }
 
 impl Router {
-    /// Opens a WebSocket, for a request that [is a handshake](is_handshake): the server answers it with status 101,
-    /// and then passes messages on, see [`Socket`].
+    /// Opens a WebSocket for a request that [is a handshake](is_handshake). The server answers it with status 101, and
+    /// then passes messages to and from the [`Socket`].
     ///
-    /// The checks are those of a request: the host, the guards. The origin of a web page must be
-    /// [allowed](Router::cors) or that of this server, as browsers let every page open a WebSocket. A page of another
-    /// origin gets no further with the user's cookies and passwords than with `fetch`: of such a handshake only the
-    /// address, `host`, `origin` and `user-agent` are left, and no extensions.
+    /// The host and the guards are checked as for any request. The origin of a web page must be [allowed](Router::cors)
+    /// or be the origin of this server, because browsers let every page open a WebSocket. A page of another origin must
+    /// not gain more from the user's cookies and passwords than with `fetch`: of its handshake only the URI, `host`,
+    /// `origin` and `user-agent` are retained, and no extensions.
     ///
     /// # Errors
     ///
-    /// The response to a handshake that is refused: with status 426 where there is no WebSocket, after which clients
-    /// that can do so post their requests.
+    /// The response that refuses a handshake. Its status is 426 if there is no WebSocket; some clients then send their
+    /// requests by `POST`.
     pub async fn socket(&self, request: Parts) -> Result<Socket, Response<Body>> {
         let inner = &*self.inner;
         let origin = inner.cors.origin(&request.headers, &inner.origins);
@@ -101,8 +101,8 @@ impl Router {
                 let message = "this origin is not allowed";
                 return Err(refused(StatusCode::FORBIDDEN, message));
             }
-            // Browsers add the user's cookies and passwords to every handshake, which a page may not send across
-            // origins with `fetch`. A proxy or a middleware may have turned them into other headers and extensions.
+            // Browsers add the user's cookies and passwords to every handshake, which `fetch` does not let a page of
+            // another origin do. A proxy or middleware may have turned them into other headers and extensions.
             let names: Vec<_> = request.headers.keys().cloned().collect();
             for name in names {
                 let is_of_socket = name.as_str().starts_with("sec-websocket-");
@@ -151,10 +151,10 @@ fn has_own_origin(headers: &HeaderMap) -> bool {
     host.is_some_and(|(_, host)| own.is_some_and(|own| own.eq_ignore_ascii_case(host)))
 }
 
-/// The headers that are left of a handshake by a page of another origin.
+/// The headers that are retained of a handshake by a page of another origin.
 const OF_FOREIGN: [HeaderName; 5] = [CONNECTION, HOST, ORIGIN, UPGRADE, USER_AGENT];
 
-/// The headers of a handshake that are about its connection, or about the body that it does not have.
+/// The headers of a handshake that concern its connection, or the body that a handshake does not have.
 const OF_CONNECTION: [HeaderName; 7] = [
     CONNECTION,
     UPGRADE,
@@ -165,11 +165,11 @@ const OF_CONNECTION: [HeaderName; 7] = [
     ACCEPT_ENCODING,
 ];
 
-/// The head of a handshake as far as the requests on its connection have it, in little memory.
+/// The part of a handshake's head that the requests on its connection share, in a compact form.
 pub(super) struct Head {
     path: Box<str>,
     query: Box<str>,
-    /// Names and values, in this order, each with a line feed behind it, which neither can have.
+    /// Names and values alternately, each followed by a line feed, which neither can contain.
     headers: Box<[u8]>,
     extensions: Extensions,
     /// The first subprotocol that the client offers.
@@ -199,7 +199,7 @@ impl Head {
         }
     }
 
-    /// Returns the head of a request on this connection. Headers of the handshake take precedence.
+    /// Returns the head of a request on this connection. Headers of the handshake take precedence over `more`.
     pub(super) fn request(&self, method: Method, path: &str, more: &HeaderMap) -> Option<Parts> {
         let mark = if self.query.is_empty() { "" } else { "?" };
         let root = if self.path.is_empty() && path.is_empty() {
@@ -211,7 +211,7 @@ impl Head {
         let (mut parts, ()) = http::Request::new(()).into_parts();
         parts.method = method;
         parts.uri = Uri::try_from(uri).ok()?;
-        // One buffer for all values.
+        // All values share one buffer.
         let mut bytes = BytesMut::from(&*self.headers);
         let mut texts = self.headers.split(|byte| *byte == b'\n');
         while let (Some(name), Some(value)) = (texts.next(), texts.next()) {

@@ -1,4 +1,4 @@
-//! A request of the client while it is answered.
+//! A request of the client and the progress of its answer.
 
 use std::convert::Infallible;
 use std::future::{Future, ready};
@@ -18,31 +18,31 @@ use crate::conversations::ConnectionTurns;
 use crate::protocol::{Payloads, Refusal};
 use crate::router::Router;
 
-/// The largest response that is not a stream.
+/// The maximum size in bytes of a response that is not a stream.
 const DOCUMENT: usize = 1 << 20;
 
-/// The size of the block that written messages are parts of.
+/// The size of the blocks from which written messages are split.
 const BLOCK: usize = 4096;
 
-/// The room for what a dialect adds to the data of an event.
+/// The bytes that a dialect is expected to add to the data of an event.
 const ENVELOPE: usize = 256;
 
 /// A request of the client while it waits or is answered.
 pub(super) struct Live {
     pub(super) exchange: Exchange,
-    /// Nobody reads the answer.
+    /// `true` if the client gets no messages of the answer.
     pub(super) silent: bool,
-    /// The response is a success.
+    /// `true` once the response has a success status.
     pub(super) is_accepted: bool,
     state: State,
 }
 
 enum State {
-    /// It waits for another one in its lane.
+    /// The request waits for another one in its lane.
     Waiting(Ask),
     Asking(Pin<Box<dyn Future<Output = Response<Body>> + Send>>),
     Streaming(Body, Payloads),
-    /// A response that is no stream.
+    /// Collects a response that is not a stream.
     Reading(Box<Parts>, Body, Vec<u8>),
     Ended,
 }
@@ -50,7 +50,7 @@ enum State {
 /// The next message of an exchange.
 pub(super) enum Next {
     Message(Bytes),
-    /// There is none: the exchange is over.
+    /// The exchange has ended.
     End,
 }
 
@@ -75,17 +75,17 @@ impl Live {
         matches!(self.state, State::Waiting(_))
     }
 
-    /// Returns `true` if all of the answer was handed out.
+    /// Returns `true` if the last message of the answer was returned.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.state, State::Ended)
     }
 
-    /// Returns `true` if a client names it so. It does not see the exchanges that nobody reads.
+    /// Returns `true` if the exchange has this id. A silent exchange has none.
     pub(super) fn is_named(&self, id: &str) -> bool {
         !self.silent && *self.exchange.id == *id
     }
 
-    /// Returns the size of the request while it waits.
+    /// Returns the size of the request's body while the request waits; otherwise 0.
     pub(super) fn waiting_bytes(&self) -> usize {
         match &self.state {
             State::Waiting(ask) => ask.body.len(),
@@ -181,7 +181,7 @@ impl Live {
         }
     }
 
-    /// Returns the next message of those that need no further frame of the body.
+    /// Returns the next message that is available without another frame of the body.
     pub(super) fn waiting(
         &mut self,
         dialect: &mut dyn Dialect,
@@ -195,14 +195,14 @@ impl Live {
         }
     }
 
-    /// Takes the message that was written.
+    /// Returns the message that the dialect has written; `None` if it is empty or the exchange is silent.
     fn written(&self, out: &mut BytesMut) -> Option<Bytes> {
         let message = out.split().freeze();
         (!message.is_empty() && !self.silent).then_some(message)
     }
 }
 
-/// Returns the message of the next event in the frame that was taken last.
+/// Returns the message for the next event of the current frame.
 fn event_message(
     payloads: &mut Payloads,
     exchange: &mut Exchange,

@@ -1,12 +1,12 @@
 //! WebSockets: the turns of one connection as messages.
 //!
-//! A WebSocket is a view of the same protocol: a message of the client is a request, which the router answers as if
-//! it had been posted, with the same guards, limits, reports and stores; the events of the answer are messages. This
-//! module has no I/O: a server opens a [`Socket`] with [`Router::socket`], passes messages in and sends those that
-//! come out. The guide has servers on hyper, axum and actix.
+//! A WebSocket carries the same protocol: each message of the client is a request, which the router answers like a
+//! `POST` request, with the same guards, limits, reports and stores; the events of the answer are messages. This module
+//! has no I/O: a server opens a [`Socket`] with [`Router::socket`], passes messages to it, and sends the messages that
+//! it returns. The guide has servers on hyper, axum and actix.
 //!
-//! A protocol says what the messages are with a [`Dialect`], which its mount adds with
-//! [`Site::socket`](super::Site::socket) to the path of its requests.
+//! A protocol defines its messages with a [`Dialect`], which its mount adds with [`Site::socket`](super::Site::socket)
+//! to the path of its requests.
 
 mod dialect;
 mod handshake;
@@ -35,22 +35,22 @@ use crate::protocol::{Refusal, Ticks};
 use handshake::Head;
 use live::{Live, Next};
 
-/// Creates the dialect of a connection.
+/// A function that creates the dialect of a connection.
 pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Dialect> + Send + Sync>;
 
-/// The number of requests of one connection that may be answered at a time.
+/// The maximum number of requests of one connection that are answered at the same time.
 const RUNNING: usize = 16;
 
-/// The number of requests of one connection that may wait.
+/// The maximum number of requests of one connection that wait.
 const WAITING: usize = 16;
 
-/// The number of messages that may wait beside those of the exchanges: answers to messages that are no requests.
+/// The maximum number of waiting messages that refuse other messages.
 const NOTICES: usize = 64;
 
 /// The period of pings.
 const PING: Duration = Duration::from_secs(30);
 
-/// The number of pings without any sign of the client after which the connection is closed.
+/// The number of pings without a sign of life after which the connection is closed.
 const UNANSWERED: u8 = 3;
 
 /// A message of a WebSocket.
@@ -59,24 +59,24 @@ const UNANSWERED: u8 = 3;
 pub enum Message {
     /// A text, in UTF-8.
     Text(Bytes),
-    /// Bytes that are no text. No protocol of this crate has any.
+    /// Binary data. No protocol of this crate uses it.
     Binary,
     /// A ping. It is sent without data.
     Ping,
-    /// A pong, or any other sign that the client is there.
+    /// A pong, or any other sign that the client is alive.
     Pong,
-    /// A message that is larger than the [limit](Socket::limit), of which the server has not read the rest.
+    /// A message that exceeds the [limit](Socket::limit); the server has not read all of it.
     TooLarge,
     /// The end of the connection (RFC 6455, section 7.4). The reason has at most 123 bytes.
     Close {
         /// The code.
         code: u16,
-        /// The reason, for people.
+        /// The reason, for humans.
         reason: &'static str,
     },
 }
 
-/// One WebSocket connection without I/O: messages of the client go in, and a stream of messages for it comes out.
+/// One WebSocket connection without I/O: it receives messages of the client and is a stream of messages for the client.
 ///
 /// A server passes every message of the client to [`receive`](Self::receive) and sends what the stream returns:
 ///
@@ -106,50 +106,50 @@ pub enum Message {
 /// }
 /// ```
 ///
-/// The stream runs the agents, as polling a [`Body`](crate::Body) does: while it is not polled, because the client
-/// does not read, they wait as soon as their buffers are full. Dropping the socket drops them.
+/// Polling the stream runs the agents, like polling a [`Body`](crate::Body). While it is not polled, because the client
+/// does not read, the agents wait as soon as their buffers are full. Dropping the socket drops the agents.
 ///
-/// Turns begin and end as if their requests had been posted. A shutdown by [`Router::drain`] lets running turns
-/// end and closes the connection then, with code 1001.
+/// Turns begin and end like those of `POST` requests. A shutdown by [`Router::drain`] lets running turns end, and then
+/// closes the connection with code 1001.
 ///
 /// # Limits
 ///
-/// A message is refused with code 1009 if it is larger than the [limit of a body](Router::body_limit). Sixteen requests
-/// are answered at a time, as many may wait, and those that wait are together not larger than one body may be; further
-/// ones are refused in the form of the protocol. Those that wait are also in the [budget](Router::body_budget) of all
-/// bodies. A client that gives no sign in answer to three pings, 30 seconds apart, is gone; one whose handshake no guard
-/// has checked has as long to send a request that is accepted.
+/// A message that is larger than the [limit of a body](Router::body_limit) is refused with code 1009. Sixteen requests
+/// are answered at a time and as many may wait; the waiting ones together may not exceed the limit of a body, and count
+/// in the [budget](Router::body_budget) of all bodies. Further requests are refused in the format of the protocol. A
+/// connection is closed if the client does not answer three pings, 30 seconds apart, and a connection whose handshake
+/// no guard has checked is closed if no request is accepted within this time.
 ///
-/// A server that waits for a client that does not read polls nothing of this meanwhile, so it must have a time limit for
-/// sending, as those of the guide have.
+/// While a server waits for a client that does not read, it does not poll the stream. So the server must have a timeout
+/// for sending, as the servers in the guide have.
 ///
 /// # Cancel safety
 ///
-/// Polling again after an interruption loses nothing.
+/// If a future that waits for the next message is dropped, no message is lost.
 pub struct Socket(Box<Inner>);
 
 struct Inner {
     router: Router,
     head: Head,
     dialect: Box<dyn Dialect>,
-    /// Its place among what a shutdown waits for.
+    /// The entry of this connection among the requests that a shutdown waits for.
     running: Running,
-    /// The turns that later ones of this connection continue.
+    /// The turns that later turns of this connection can continue.
     connection: Arc<Connection>,
-    /// The requests that are answered or wait, in the order of their arrival.
+    /// The requests that are answered or wait, in the order of arrival.
     live: Vec<Live>,
-    /// The one that the last message is of.
+    /// The index in `live` of the exchange that returned the last message.
     last: usize,
-    /// Messages beside those of the exchanges.
+    /// Refusals of messages, which belong to no exchange.
     notices: VecDeque<Bytes>,
-    /// The block that written messages are parts of.
+    /// The block from which written messages are split.
     out: BytesMut,
     ticks: Option<Ticks>,
-    /// Pings since the last sign of the client.
+    /// The number of pings since the last sign of the client.
     pings: u8,
-    /// Pings in all.
+    /// The number of all pings.
     age: u8,
-    /// A request was accepted, or guards have checked the handshake.
+    /// `true` once a request was accepted, or if guards have checked the handshake.
     is_accepted: bool,
     state: State,
 }
@@ -184,20 +184,20 @@ impl Socket {
         }))
     }
 
-    /// Returns the subprotocol for the response to the handshake, the first one that the client offers: a client that
-    /// offers any wants one to be selected.
+    /// Returns the subprotocol for the response to the handshake: the first one that the client offers, because a
+    /// client that offers any requires that one is selected.
     #[must_use]
     pub fn subprotocol(&self) -> Option<&HeaderValue> {
         self.0.head.subprotocol.as_ref()
     }
 
-    /// Returns the limit of a message of the client, in bytes.
+    /// Returns the maximum size of a message of the client in bytes.
     #[must_use]
     pub fn limit(&self) -> usize {
         self.0.router.inner.limits.size
     }
 
-    /// Takes a message of the client. The stream has to be polled afterwards.
+    /// Processes a message of the client. Poll the stream afterwards.
     pub fn receive(&mut self, message: Message) {
         let inner = &mut *self.0;
         inner.pings = 0;
@@ -219,8 +219,8 @@ impl Socket {
         }
     }
 
-    /// Returns the next of the messages that were made already, without running any agent: those that can be sent
-    /// together with the one that was returned last.
+    /// Returns the next message that is ready, without running an agent. Such messages can be sent together with the
+    /// last message of the stream.
     pub fn waiting(&mut self) -> Option<Message> {
         let inner = &mut *self.0;
         if !matches!(inner.state, State::Open) {
@@ -245,10 +245,10 @@ impl Inner {
     }
 
     fn ask(&mut self, mut ask: Ask) {
-        // Answers to two exchanges with one id could not be told apart.
+        // The client could not tell the answers to two exchanges with one id apart.
         let has_id = |live: &Live| !ask.id.is_empty() && live.exchange.id == ask.id;
         let has_lane = |live: &Live| !ask.waits && live.exchange.lane == ask.lane;
-        // One whose last message was handed out is over for its client.
+        // For the client, an exchange whose last message was returned is over.
         let mut live = self.live.iter().filter(|it| !it.silent && !it.is_over());
         let is_busy = live.any(|live| has_id(live) || has_lane(live));
         let bytes: usize = self.live.iter().map(Live::waiting_bytes).sum();
@@ -274,7 +274,7 @@ impl Inner {
         self.refuse(Some(ask), &refusal);
     }
 
-    /// Answers a message that is refused. The connection is closed if the protocol has no form for that.
+    /// Refuses a message. Closes the connection if the protocol has no message for that.
     fn refuse(&mut self, ask: Option<Ask>, refusal: &Refusal) {
         let response = self.dialect.refuse(refusal);
         let live = ask.map(|ask| Live::new(ask, false));
@@ -297,7 +297,7 @@ impl Inner {
         };
         let stopped = self.live.remove(at);
         let stop = self.dialect.stop(&stopped.exchange);
-        // Its agent before the request that stops it elsewhere.
+        // The agent here is dropped before the request is sent that stops the exchange elsewhere.
         let headers = stopped.exchange.headers.clone();
         drop(stopped);
         if let Some(mut stop) = stop {
@@ -306,14 +306,14 @@ impl Inner {
         }
     }
 
-    /// Closes the connection: nothing else is sent.
+    /// Closes the connection and discards all other messages.
     fn close(&mut self, code: u16, reason: &'static str) {
         self.live.clear();
         self.notices.clear();
         self.state = State::Closing(code, reason);
     }
 
-    /// Starts the requests that no other one holds up.
+    /// Starts the waiting requests whose lane is free.
     fn start(&mut self) {
         let mut running = self.live.iter().filter(|live| !live.is_waiting()).count();
         let mut at = 0;
@@ -331,7 +331,7 @@ impl Inner {
         }
     }
 
-    /// Returns the next message of an exchange; `None` if it is over, and removed.
+    /// Returns the next message of an exchange; `None` if the exchange has ended and was removed.
     fn poll_live(&mut self, at: usize, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let Some(live) = self.live.get_mut(at) else {
             return Poll::Ready(None);
@@ -349,13 +349,13 @@ impl Inner {
     }
 
     fn poll_exchanges(&mut self, cx: &mut Context<'_>) -> Option<Bytes> {
-        // Once more after the end of one, which may have been waited for.
+        // Repeated after an exchange has ended, because another one may have waited for it.
         loop {
             self.start();
             let count = self.live.len();
             let mut ended = false;
             for turn in 1..=count {
-                // The one that the last message is of comes last, so that none holds up the others.
+                // The exchange that returned the last message is polled last, so that it does not block the others.
                 let at = (self.last + turn) % count;
                 match self.poll_live(at, cx) {
                     Poll::Ready(Some(message)) => {
@@ -420,7 +420,7 @@ impl Inner {
             return Poll::Ready(Some(Message::Text(message)));
         }
         if self.live.is_empty() {
-            // An idle connection takes little memory.
+            // Frees the memory of an idle connection.
             self.live = Vec::new();
             self.notices = VecDeque::new();
             if self.running.poll_draining(cx).is_ready() {
@@ -450,7 +450,7 @@ impl fmt::Debug for Socket {
     }
 }
 
-/// Shows the kind of a message, and the size of a text.
+/// Shows the kind of a message, and the length of a text.
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

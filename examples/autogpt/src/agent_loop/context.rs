@@ -6,7 +6,7 @@ use crate::agent_loop::tokens::{MessageCost, Tokenizer};
 use crate::json::ListText;
 use crate::json::Value;
 
-/// The limits and choices for building a [`Context`].
+/// The limits and settings for building a [`Context`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ContextRules {
     /// The token limit of request and reply together.
@@ -148,7 +148,8 @@ pub struct Context {
 /// An error for a request that cannot fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ContextError {
-    /// Prompt and time alone exceed their limit. Only the original's rules never end here.
+    /// Prompt and time alone exceed their limit. The original had no such error: it dropped memories in an endless
+    /// loop.
     #[error("the prompt is {tokens} tokens, and {limit} is the limit for it")]
     PromptTooLarge {
         /// Its cost, or a lower bound.
@@ -239,7 +240,7 @@ fn base(
             )),
         ];
         let least = messages.iter().map(|it| rules.cost.at_least(it)).sum();
-        // The lower bound saves counting a prompt that is far too long anyway.
+        // With the lower bound, a prompt that is much too long is not counted.
         let tokens = match least > rules.base_cap {
             true => least,
             false => rules.cost.count(tokenizer, &messages) + parts.overhead,
@@ -275,8 +276,7 @@ impl Space<'_> {
                 Some(whole) => Some(whole),
                 None if self.rules.oversized == Oversized::Stop => None,
                 None if age == 0 => self.take_start(message),
-                // Dropping an older message silently would let the model believe that it never
-                // existed.
+                // Without a note, the model would assume that the older message never existed.
                 None => self.take(note(message)),
             };
             match fitting {
@@ -284,7 +284,7 @@ impl Space<'_> {
                 None => break,
             }
         }
-        // The API rejects a tool result whose call is missing.
+        // The API rejects a tool result without its call.
         while included.last().is_some_and(|(m, _)| m.role == Role::Tool) {
             self.used -= included.pop().map_or(0, |(_, tokens)| tokens);
         }
@@ -293,8 +293,7 @@ impl Space<'_> {
 
     fn take(&mut self, message: Message) -> Option<(Message, usize)> {
         let limit = self.rules.send_limit();
-        // Against the whole limit, not the rest: it is only a shortcut for messages that cannot fit
-        // at all.
+        // A shortcut for messages that cannot fit into an empty request, which are not counted.
         if self.rules.cost.surely_above(&message, limit) {
             return None;
         }
@@ -310,7 +309,7 @@ impl Space<'_> {
     /// remaining space.
     fn take_start(&mut self, message: &Message) -> Option<(Message, usize)> {
         let left = self.rules.send_limit().saturating_sub(self.used);
-        // Half, so that one message does not take the place of all older ones.
+        // Half, so that one message does not displace all older ones.
         let start = self.tokenizer.cut(&message.content, left / 2);
         let mut cut = note(message);
         cut.content = format!("{start}\n{}", cut.content);
@@ -325,7 +324,7 @@ fn note(message: &Message) -> Message {
     let characters = message.content.chars().count();
     note.content = format!("[Left out for its size: {characters} characters]");
     if let Some(call) = &mut note.call {
-        // The arguments may be what is too large. An empty object is still valid for the API.
+        // The arguments may be too large. The API accepts an empty object in their place.
         call.arguments = "{}".to_owned();
     }
     note

@@ -3,18 +3,18 @@
 /// The rules for reading an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerRules {
-    /// Surrounding space is ignored; `yes`, `no` and an empty line are understood; a count is not 0; a
-    /// count followed by words is feedback.
+    /// Surrounding space is ignored; `yes` and `no` are accepted; an empty line and a count of 0 ask again; a count
+    /// followed by words is feedback.
     #[default]
     Hardened,
-    /// The line is compared without changes; `EXIT` ends the run although it could be feedback.
+    /// The line is compared unchanged, and `EXIT` ends the run.
     Original,
 }
 
 /// The meaning of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// Run the command, and this many commands in total without a question. 0 means just this one.
+    /// Run the command, and this many commands in total without a question. 0 means only this command.
     Authorise(u64),
     /// The answer has a wrong form: ask again.
     AskAgain,
@@ -40,9 +40,9 @@ impl Decision {
             // Any other text that begins with a y is feedback: "yes, but first …" must not approve.
             _ if lower.starts_with("y -") => match count(&lower) {
                 None => Self::AskAgain,
-                // To run no command cannot be to run this one.
+                // A count of 0 must not run this command.
                 Some(0) if rules == AnswerRules::Hardened => Self::AskAgain,
-                // Such as "y -3 is too many".
+                // For example "y -3 is too many".
                 Some(_) if rules == AnswerRules::Hardened && has_words(&lower) => {
                     Self::Feedback(line.to_owned())
                 }

@@ -79,8 +79,7 @@ The answer must be parsed by a standard JSON parser.
 const TOOL_FORMAT: &str =
     "Write your thoughts in one or two sentences, and call exactly one tool.\n";
 
-/// Returns the format reminder that follows the user's feedback, without which models answer in
-/// prose.
+/// Returns the reminder of the reply format that follows the user's feedback. Without it, models answer in prose.
 pub(crate) fn reminder(codec: Codec) -> &'static str {
     match codec {
         Codec::Json => "Answer only in the JSON format described above.",
@@ -107,7 +106,7 @@ pub fn prompt(profile: &Profile, commands: &[Spec], codec: Codec) -> String {
     out
 }
 
-/// Returns the variable start of the prompt: identity and goals.
+/// Returns the start of the prompt, which depends on the profile: identity and goals.
 #[must_use]
 pub fn head(profile: &Profile, standing: &str) -> String {
     let Profile { name, role, goals } = profile;

@@ -11,9 +11,9 @@ use crate::agent_loop::reply::ReplyRules;
 pub struct Settings {
     /// The format of the model's replies.
     pub codec: Codec,
-    /// The faults of a reply that are corrected.
+    /// The rules for parsing replies, and for correcting their faults.
     pub reply: ReplyRules,
-    /// Asks the model once to repair a reply that cannot be parsed.
+    /// `true` if the model is asked once to repair a reply that cannot be parsed.
     pub repair: bool,
     /// The limits and choices for building model requests.
     pub context: ContextRules,
@@ -70,11 +70,11 @@ impl Default for Settings {
 /// The commands that need the user's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asking {
-    /// Those whose policy requires it. Replies without a command are returned to the model.
+    /// Commands whose policy requires it. Replies without a command are returned to the model.
     ByPolicy,
-    /// All, and replies without a command, as in the original.
+    /// All commands, and replies without a command, as in the original.
     EveryStep,
-    /// None, as in the continuous mode of the original.
+    /// No command, as in the continuous mode of the original.
     Never,
 }
 
@@ -106,8 +106,8 @@ pub struct Limits {
     pub turn_calls: Option<u64>,
     /// Model calls in one run, before it ends.
     pub run_calls: Option<u64>,
-    /// The same command with the same arguments in a row, before the run asks. One earlier, the
-    /// model is warned.
+    /// The same command with the same arguments in a row, before the run asks. One repetition earlier, the model is
+    /// warned.
     pub repeats: Option<usize>,
     /// Commands of an alternation of two, before the run asks.
     pub alternations: Option<usize>,
@@ -115,7 +115,7 @@ pub struct Limits {
     pub damaged_replies: Option<u64>,
     /// The longest result, as a divisor of the send limit.
     pub result_part: Option<usize>,
-    /// Tokens of a run, before every command asks.
+    /// Tokens of a run, after which every command asks.
     pub soft_tokens: Option<u64>,
     /// Tokens of a run, before it ends.
     pub hard_tokens: Option<u64>,

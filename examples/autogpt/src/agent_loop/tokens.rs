@@ -11,11 +11,10 @@ use crate::agent_loop::message::Message;
 
 /// The size of the pieces in which long text is counted, so that the time stays linear.
 ///
-/// A piece boundary may add a token, so such a count is never too low.
+/// A piece boundary may add a token, so the count may be too high, but never too low.
 const PIECE: usize = 64 * 1024;
 
-/// The length of the longest cl100k_base token in bytes. Gives a lower bound of a count without
-/// counting.
+/// The length of the longest cl100k_base token in bytes, for a lower bound of a count without counting.
 const LONGEST_TOKEN: usize = 128;
 
 /// Counts the tokens of plain text.
@@ -87,10 +86,10 @@ impl Tokenizer for Cl100k {
         total + self.bpe().encode_ordinary(rest).len()
     }
 
-    /// Encodes once and drops the surplus tokens. The rest may encode differently at its end, so it
-    /// is counted, and bisected in the rare case that it is too long.
+    /// Encodes once and drops the surplus tokens. The remaining text may be encoded differently at its end, so it is
+    /// counted, and bisected in the rare case that it has too many tokens.
     fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
-        // What lies behind cannot be reached with so many tokens, so it is not encoded.
+        // So many tokens cannot reach further than this, so the remaining text is not encoded.
         let end = floor(text, tokens.saturating_mul(LONGEST_TOKEN).min(PIECE));
         let start = text.get(..end).unwrap_or_default();
         let encoded = self.bpe().encode_ordinary(start);

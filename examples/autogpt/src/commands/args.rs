@@ -1,3 +1,5 @@
+//! Typed access to the arguments that a model has written.
+
 use super::CommandError;
 use crate::json::Value;
 
@@ -20,7 +22,7 @@ impl<'a> Args<'a> {
     pub fn text(&self, name: &'static str) -> Result<String, CommandError> {
         match self.value(name)? {
             Value::Text(text) => Ok(text.clone()),
-            // Models write `5` for "5": the meaning is clear, so it costs no further call.
+            // Models write `5` instead of "5". The meaning is clear, so it is no error.
             plain @ (Value::Number(_) | Value::Bool(_)) => Ok(plain.to_string()),
             _ => Err(CommandError::WrongArgument(name)),
         }
@@ -30,7 +32,7 @@ impl<'a> Args<'a> {
     ///
     /// # Errors
     ///
-    /// [`CommandError`] if it is missing or no such number.
+    /// [`CommandError`] if it is missing or not a number.
     pub fn key(&self, name: &'static str) -> Result<u64, CommandError> {
         let value = self.value(name)?;
         let text = match value {

@@ -1,3 +1,5 @@
+//! Commands without effects.
+
 use async_trait::async_trait;
 
 use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
@@ -17,7 +19,7 @@ impl Command for DoNothing {
     }
 }
 
-/// The command `generate_image` of the original, without an image provider.
+/// The command `generate_image` of the original, without an image provider. Only the fixtures register it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GenerateImage;
 

@@ -1,3 +1,5 @@
+//! Errors of commands, as texts for the model.
+
 use std::io;
 
 use crate::commands::workspace::PathError;

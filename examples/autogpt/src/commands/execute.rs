@@ -1,3 +1,5 @@
+//! The command that executes a program.
+
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -79,8 +81,7 @@ impl Command for ExecutePython {
         let mut log = Log::default();
         let run = log.follow(&mut child, self.output_bytes);
         let ended = tokio::time::timeout(self.time, run).await;
-        // Also after a program that ended by itself: it may have left children behind, which hold
-        // the workspace.
+        // Also if the program ended by itself, because it may have left running children, which can use the workspace.
         drop(group);
         let log = log.text();
         match ended {
@@ -125,8 +126,7 @@ impl Log {
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let out = read(out, &mut self.out, limit);
         let err = read(err, &mut self.err, limit);
-        // Both at a time: a program that fills one pipe waits for it to be read, while the other
-        // stays open.
+        // Both at the same time: a program that fills one pipe waits until it is read, while the other pipe stays open.
         tokio::try_join!(out, err)?;
         child.wait().await
     }

@@ -1,3 +1,5 @@
+//! The commands that read and write files of the workspace.
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -72,8 +74,7 @@ impl Command for FileCommand {
         };
         let workspace = Arc::clone(&self.workspace);
         let task = move || operation.run(&workspace, &target, &text);
-        // File operations block. On the runtime's own threads they would hold up other
-        // conversations.
+        // File operations block. On a thread of the runtime they would delay other conversations.
         let done = tokio::task::spawn_blocking(task).await;
         let value = done.map_err(|_| CommandError::Failed("the operation broke".to_owned()))??;
         Ok(Output::new(value))

@@ -1,11 +1,13 @@
-//! The third room: the commands that a model can call.
+//! The third of three rooms: the commands that a model can call.
 //!
-//! It depends on [`memory`](crate::memory), which one command adds to, and on [`model`](crate::agent_loop::model), with which
-//! pages are summarised. It does not know the loop: a command gets arguments and returns a value.
+//! Of the other rooms it uses [`memory`](crate::memory), to which one command adds, and
+//! [`model`](crate::agent_loop::model), with which pages are summarised. It does not depend on the loop: a command
+//! receives arguments and returns a value.
 //!
-//! Read the trait [`Command`] below, [`Spec`] for what the model is told and when the user is asked, [`Registry`] for how a
-//! name becomes a result, then one family: files in a [`workspace`], pages and searches in [`web`], programs in
-//! [`ExecutePython`]. Sub-agents are runs and belong to the loop.
+//! Read the trait [`Command`] below, [`Spec`] for the description that the model gets and the policy for asking the
+//! user, [`Registry`] for the call of a command by its name, then one family: files in a [`workspace`], pages and
+//! searches in [`web`], programs in [`ExecutePython`]. The commands for sub-agents and `task_complete` change the run
+//! itself, so they are part of the loop (`agent_loop::run`).
 
 mod args;
 mod basic;
@@ -47,7 +49,7 @@ pub trait Command: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`CommandError`]; the model reads it and the run goes on.
+    /// [`CommandError`]: the model receives its text, and the run continues.
     async fn run(&self, args: &Args<'_>, scope: &Scope) -> Result<Output, CommandError>;
 }
 

@@ -1,3 +1,5 @@
+//! The commands of an agent, by name.
+
 use std::sync::Arc;
 
 use copilot_wire::agent::execute_tool;

@@ -1,3 +1,5 @@
+//! The command that stores a text in the memory.
+
 use async_trait::async_trait;
 
 use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};

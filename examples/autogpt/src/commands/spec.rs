@@ -1,3 +1,5 @@
+//! The description of a command: for the model, and for the decision whether to ask the user.
+
 use crate::json::Value;
 
 /// The specification of a command.
@@ -74,7 +76,7 @@ pub enum Kind {
     Text,
 }
 
-/// The approval policy of a command.
+/// The policy that decides whether a command asks the user for approval.
 #[derive(Clone, Copy, Debug)]
 pub enum Policy {
     /// The command always asks: it writes, deletes, executes or spends.

@@ -1,12 +1,12 @@
 //! The folder that file commands can access.
 //!
-//! The folder is opened once, and every path is resolved from that handle by `cap-std`, component by
-//! component (on Linux by the kernel itself): no absolute path, no `..`, no symbolic link and no
-//! race with another program leads out of it. On top of that, names that mean something else on
-//! another system are refused everywhere, so that a workspace can move between systems.
+//! The folder is opened once, and `cap-std` resolves every path from this handle, component by component (on Linux the
+//! kernel does): no absolute path, no `..`, no symbolic link and no race with another program leads out of it. In
+//! addition, names that have another meaning on another system are refused on all systems, so that a workspace is
+//! portable.
 //!
-//! A hard link inside the folder is a file of the folder and cannot be told from one; whoever can
-//! make hard links there can already reach the file.
+//! A hard link inside the folder cannot be distinguished from a file of the folder. Whoever can create hard links there
+//! can already access the file.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -80,7 +80,7 @@ impl Workspace {
         let file = self.regular(&path, OpenOptions::new().read(true));
         let file = file.map_err(in_file(&path))?;
         let mut bytes = Vec::new();
-        // The size is not asked first: the file may grow while it is read.
+        // Limited while reading, because the file may grow after its size was read.
         let mut limited = file.take(FILE_BYTES + 1);
         limited.read_to_end(&mut bytes).map_err(in_file(&path))?;
         if bytes.len() as u64 > FILE_BYTES {
@@ -235,12 +235,13 @@ fn walk(dir: &Dir, prefix: &str, depth: usize, found: &mut Vec<String>) -> io::R
 
 /// Returns the components of a name joined by slashes, or [`PathError::Outside`].
 ///
-/// `..` is resolved by name and may not climb above the workspace. The name of the original's folder
-/// in front is dropped when a climb led back into it (`a/../../auto_gpt_workspace/b`), as it did.
+/// `..` is resolved by name, and may not lead above the workspace. As in the original, a path may leave the workspace
+/// if its next component is the name of the original's folder (`a/../../auto_gpt_workspace/b`): it then is inside
+/// again.
 fn inside(name: &str) -> Result<String, PathError> {
     let mut parts: Vec<&str> = Vec::new();
     let mut above = false;
-    // Refused rather than read as relative: on another system or later it could mean the real root.
+    // Refused instead of read as relative to the workspace, because elsewhere it means the root of the system.
     if name.starts_with('/') {
         return Err(PathError::Outside);
     }

@@ -69,8 +69,8 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
         Ok(())
     }
 
-    /// Returns `true` if what the front end has no form for is text above a question, where the library's Markdown
-    /// must not stand.
+    /// Returns `true` if the library would write this part as Markdown above a question in text, where no markup is
+    /// allowed.
     fn is_text(&self, form: Capabilities) -> bool {
         self.style == Style::Plain && !P::CAPABILITIES.contains(form)
     }
@@ -160,7 +160,7 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
         }
         self.reply.status(status).await?;
         match (speaker, speak, text) {
-            // What a sub-agent says is for its parent, not for the user.
+            // The words of a sub-agent are for its parent, not for the user.
             (Some(_), ..) => Ok(()),
             (None, Some(speak), _) => self.paragraph(&self.style.words(speak)).await,
             (None, None, Some(text)) if !has_steps::<P>() => {

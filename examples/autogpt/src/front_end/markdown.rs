@@ -48,7 +48,7 @@ pub(super) fn without_images(text: &str) -> String {
     let mut rest = text.chars().peekable();
     while let Some(character) = rest.next() {
         match (character, rest.peek()) {
-            // Behind the mark: a backslash before it could itself be escaped by the text.
+            // After the mark, because the text may end with a backslash that escapes a backslash before the mark.
             ('!', Some('[')) => out.push_str("!\\"),
             // A backslash could itself be escaped by a backslash before it.
             ('<', Some(next)) if next.is_ascii_alphabetic() || matches!(next, '!' | '?' | '/') => {

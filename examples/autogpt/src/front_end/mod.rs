@@ -1,10 +1,10 @@
 //! The agent for all chat front ends of copilot-wire.
 //!
-//! One implementation of [`Agent`] serves them all. A request is converted into a
-//! [`Turn`](crate::agent_loop::runner::Turn) of a conversation, and its events into parts of the reply. The question
-//! at its end is a dialog where the front end has dialogs, and elsewhere a line of text, to which a yes needs
-//! the code at its end. An answer that does not count runs nothing: the question is asked again, alone, with the
-//! reason.
+//! One implementation of [`Agent`] serves all of them. `request` converts a request into a
+//! [`Turn`](crate::agent_loop::runner::Turn) of a conversation, and `event_writer` the events of the turn into parts of
+//! the reply. The question at the end is a dialog if the front end has dialogs. Otherwise it is a line of text, and a
+//! yes must repeat the code at its end. An answer that does not count runs nothing: the question is asked again,
+//! without other text, with the reason.
 //!
 //! | event | the OpenBB Workspace | GitHub Copilot, Meilisearch and OpenAI clients |
 //! |---|---|---|
@@ -17,11 +17,11 @@
 //! | the sources of results | citations, one for each URL, at the end of the turn | the same, or a list of plain text above a question |
 //! | a question | text, with a no to click on | a dialog, or text |
 //!
-//! Where the question is text, so is all that an answer says above it: plain text, without markup (see
-//! [`plain_text`](copilot_wire::protocol::plain_text)), because a yes counts only below such. Elsewhere, and in
+//! If the question is text, all text above it is plain text without markup (see
+//! [`plain_text`](copilot_wire::protocol::plain_text)), because a yes counts only below plain text. Otherwise, and in
 //! the report at the end, the texts are Markdown without images.
 //!
-//! Events of sub-agents start with their name; what they say is a step, not text.
+//! Events of sub-agents start with their name; their words are a step, not text.
 
 mod event_writer;
 mod markdown;
@@ -77,12 +77,12 @@ impl<P: Protocol> Agent<P> for FrontEnd {
             .map_err(user_error)?;
         let (turn, void) = request::turn(&request, conversation, open.as_ref());
         if void == Some(Void::Verdict(Verdict::Used)) {
-            // Perhaps by a copy of this request, which another server got.
+            // A copy of this request at another server may have used the answer.
             self.agent.await_copy(&turn).await.map_err(user_error)?;
         }
         let mut writer = EventWriter::new(&reply);
         let end = match self.agent.turn(turn, &mut writer).await {
-            // The client is gone, so there is nobody to report to.
+            // The client has disconnected, so no error can be sent.
             Err(TurnError::Closed) => return Ok(()),
             end => end.map_err(user_error)?,
         };

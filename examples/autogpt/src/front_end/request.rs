@@ -63,9 +63,9 @@ pub(super) fn turn<P: Protocol>(
             _ => {}
         }
     }
-    // Also after the first message was edited: front ends then leave out everything behind it.
+    // This is also `true` after the first message was edited: front ends then send no later messages.
     let is_first = said.len() == 1 && replies == 0 && !is_continued(request);
-    // A caller of a tool brings the answer with the same call.
+    // Except for the answer to a dialog, which has no message of its own.
     let opens = is_first && !answers_apart(request);
     let (answer, void) = match answer(request, open, said.last()) {
         Ok(answer) => (answer, None),
@@ -75,7 +75,7 @@ pub(super) fn turn<P: Protocol>(
         said.push(format!("{accepted} {id}").into());
     }
     let said: Vec<&str> = said.iter().map(Cow::as_ref).collect();
-    // No index: an answer names its question, and chats can be edited.
+    // No index, because the answer names its question, and a user may edit the chat.
     let turn = Turn {
         index: None,
         ..Turn::of_transcript(conversation, &said, answer)
@@ -114,7 +114,7 @@ fn is_continued<P: Protocol>(request: &Request<P>) -> bool {
     openbb.is_some_and(|openbb| openbb.messages.iter().any(|it| !human(it.role())))
 }
 
-/// Returns the user's answer, as far as it counts: in a dialog by its id, in text by the verdict on its code.
+/// Returns the user's answer if it counts: in a dialog by its id, in text by the verdict on its code.
 fn answer<P: Protocol>(
     request: &Request<P>,
     open: Option<&Question>,
@@ -152,7 +152,7 @@ fn answer<P: Protocol>(
             accepted: false,
         }),
         (Verdict::Other, Some(remark)) => {
-            // The code counted, so this names the question.
+            // The code was right, so the id is that of the open question.
             let count = format!("y {remark}");
             let text = match Decision::read(&count, AnswerRules::Hardened) {
                 Decision::Feedback(_) => text,
@@ -168,13 +168,13 @@ fn answer<P: Protocol>(
     }
 }
 
-/// Returns what the user says where the message above is no question in text.
+/// Returns the user's answer if the message above is not a question in text.
 fn unasked<P: Protocol>(
     request: &Request<P>,
     open: Option<&str>,
     text: String,
 ) -> Result<Answer, Void> {
-    // To end a run is no consent: the id of the dialog is enough, which the text above it has.
+    // Ending a run needs no consent, so it is enough that the text above the answer contains the id of the dialog.
     let id = open.filter(|id| ends(&text) && is_shown(request, id));
     if id.is_none() && (is_consent(&text) || ends(&text)) {
         return Err(match Style::of::<P>() {

@@ -1,3 +1,5 @@
+//! The routes of all front ends.
+
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
 use copilot_wire::mcp;

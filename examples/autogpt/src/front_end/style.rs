@@ -4,7 +4,7 @@ use copilot_wire::protocol::{Capabilities, Protocol, plain_text};
 
 use super::markdown::{self, code_span, without_images};
 
-/// The form of the texts of an answer that may end with a question.
+/// The format of the texts of an answer that may end with a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// The question is a dialog, which no text changes.
@@ -31,7 +31,7 @@ impl Style {
         }
     }
 
-    /// Returns what a model thinks, but does not say.
+    /// Returns the thoughts of a model that has no words for the user.
     pub(super) fn thought(self, text: &str) -> String {
         match self {
             Self::Markdown => markdown::quote(&without_images(text)),

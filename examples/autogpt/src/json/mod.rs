@@ -1,9 +1,9 @@
 //! JSON as models write it: with its order and numbers preserved, and often damaged.
 //!
-//! [`parse`] is strict, and reports the kind and offset of the first fault, which selects the
-//! correction of the original. [`find_object`] is the tolerant form of the default settings. One parser does both, which
-//! takes linear time and stops at [`MAX_DEPTH`], so no text makes it slow or exhausts the stack.
-//! `serde_json` can do neither, and it loses the order of members; it writes all JSON.
+//! [`parse`] is strict, and returns the kind and offset of the first fault, by which the original selects its
+//! correction. [`find_object`] is tolerant, for the default settings. Both use one parser, which takes linear time and
+//! stops at [`MAX_DEPTH`], so no text can make it slow or exhaust the stack. `serde_json` has neither function and does
+//! not preserve the order of members, so it is only used to write JSON.
 
 mod list_text;
 mod parser;

@@ -1,3 +1,5 @@
+//! The strict and the tolerant parser.
+
 use super::tokens::{Escape, escape, number_length};
 use super::{MAX_DEPTH, Object, Value};
 
@@ -100,7 +102,7 @@ struct Parser<'a> {
     rules: Rules,
     /// The offsets of the backslashes that were dropped.
     bad_escapes: Vec<usize>,
-    /// Set behind the first colon.
+    /// `true` after the first colon.
     has_member: bool,
 }
 
@@ -227,8 +229,7 @@ impl<'a> Parser<'a> {
                 Ok(())
             }
             Escape::Unknown if self.rules == Rules::Strict => self.fault(FaultKind::BadEscape),
-            // The backslash is dropped and the character stays, which is what the model most likely
-            // meant.
+            // The backslash is dropped and the character remains, which is most likely the intended text.
             Escape::Unknown => {
                 self.bad_escapes.push(self.at);
                 self.at += 1;

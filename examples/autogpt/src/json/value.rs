@@ -1,3 +1,5 @@
+//! JSON values that preserve the order of members and the text of numbers.
+
 use std::collections::HashMap;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! Conversion of texts into vectors.
+
 use std::fmt;
 
 use async_trait::async_trait;

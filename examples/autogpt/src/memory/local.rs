@@ -1,3 +1,5 @@
+//! Memories in files, or in this process.
+
 use std::collections::HashMap;
 use std::fs;
 use std::io;
@@ -177,10 +179,10 @@ impl LocalMemories {
         }
     }
 
-    /// Drops memories that are not in use, to make room for one more. Those with a file are read
-    /// again when needed.
+    /// Drops memories that are not in use, to make room for one more. A memory with a file is read again when it is
+    /// needed.
     fn drop_unused(&self, open: &mut HashMap<String, Open>) {
-        // The lock on `open` is held, so no memory that is idle here can be handed out meanwhile.
+        // The lock on `open` is held, so no idle memory can be returned to a caller meanwhile.
         let in_files = self.folder.is_some();
         open.retain(|_, it| !it.is_idle() || (!in_files && it.used.elapsed() < EXPIRY));
         if open.len() >= CAPACITY {
@@ -200,7 +202,7 @@ impl Memories for LocalMemories {
         let mut open = self.open.lock().await;
         if let Some(found) = open.get_mut(&name) {
             found.used = Instant::now();
-            // Two objects for one file would overwrite each other's additions.
+            // The same object is returned, because two objects for one file would overwrite each other's additions.
             return Ok(Arc::<LocalMemory>::clone(&found.memory));
         }
         self.drop_unused(&mut open);

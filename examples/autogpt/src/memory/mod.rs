@@ -1,11 +1,11 @@
-//! The second room: what outlives a step. Texts that are found by similarity, which are the agent's memory beyond the
-//! context, and in [`store`] the runs themselves.
+//! The second of three rooms: the data that outlives a step. These are texts that are found by similarity, the agent's
+//! memory beyond the context, and in [`store`] the runs themselves.
 //!
-//! It depends on the endpoint of [`model`](crate::agent_loop::model) for embeddings, and on nothing else of the other rooms: a
-//! stored run is a text.
+//! Of the other rooms it uses only the endpoint of [`model`](crate::agent_loop::model), for embeddings: a stored run is
+//! a text.
 //!
-//! Read the traits [`Memory`] and [`Memories`] below, [`LocalMemory`] as the file of the original, then
-//! [`RunStore`](store::RunStore) and what its claims promise when several servers share a store.
+//! Read the traits [`Memory`] and [`Memories`] below, then [`LocalMemory`], the memory file of the original, then
+//! [`RunStore`](store::RunStore) and the guarantees of its claims if several servers share a store.
 
 mod atomic_file;
 mod embedding;
@@ -27,11 +27,11 @@ pub use local::{LocalMemories, LocalMemory};
 #[cfg(feature = "redis")]
 pub use redis::{RedisMemories, RedisMemory};
 
-/// A store of texts that finds the most relevant ones.
+/// A store of texts that finds the texts most similar to a query.
 #[async_trait]
 pub trait Memory: Send + Sync + fmt::Debug {
-    /// Stores a text and returns it. Reports of unreadable replies are not stored; for them the
-    /// result is empty.
+    /// Stores a text and returns it. Error reports about unreadable replies are not stored; for them the result is
+    /// empty.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ pub trait Memories: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`MemoryError`] if what is stored cannot be read.
+    /// [`MemoryError`] if the stored memory cannot be read.
     async fn of(&self, conversation: &str) -> Result<Arc<dyn Memory>, MemoryError>;
 
     /// Releases the memory of a conversation whose run has ended. A memory without persistent

@@ -1,3 +1,5 @@
+//! Memories in Redis.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,7 +14,7 @@ use crate::memory::redis_server::{TIME_TO_LIVE_MS, redis_error};
 
 /// A memory in Redis: a list with one element for each text.
 ///
-/// An element is the vector, as 32-bit numbers in little-endian order, and the text behind it.
+/// An element is the vector, as 32-bit numbers in little-endian order, followed by the text.
 pub struct RedisMemory {
     redis: RedisConnection,
     key: String,
@@ -50,7 +52,7 @@ impl Row {
 impl RedisMemory {
     /// Reads the elements that any server has added since the last call.
     async fn read_new(&self, rows: &mut Vec<Row>) -> Result<(), MemoryError> {
-        // As the list only grows, its known length is where the unread elements begin.
+        // The list only grows, so the unread elements begin at its known length.
         let from = isize::try_from(rows.len()).unwrap_or(isize::MAX);
         let new: Vec<Vec<u8>> = self
             .redis
@@ -106,7 +108,7 @@ impl Memory for RedisMemory {
     async fn clear(&self) {
         let mut rows = self.rows.lock().await;
         let deleted = self.redis.clone().del::<_, ()>(&self.key).await;
-        // Kept otherwise, as the list in Redis is then unchanged too.
+        // After an error the rows remain, because the list in Redis is unchanged.
         if deleted.is_ok() {
             rows.clear();
         }
@@ -117,7 +119,7 @@ impl Memory for RedisMemory {
     }
 }
 
-/// The memories of all conversations in Redis. They outlive their runs, as memory files do.
+/// The memories of all conversations in Redis. They outlive their runs, like memory files.
 #[derive(Clone)]
 pub struct RedisMemories {
     redis: RedisConnection,

@@ -2,7 +2,7 @@
 
 use super::{Embedder, MemoryError};
 
-/// The mark of a report of an unreadable reply. Such texts are not stored.
+/// The text by which an error report about an unreadable reply is recognised. Such reports are not stored.
 pub(super) const NOT_STORED: &str = "Command Error:";
 
 /// Returns the vector of a text, after checking its length and its numbers.

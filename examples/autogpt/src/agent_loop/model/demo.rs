@@ -1,3 +1,5 @@
+//! The scripted model, for a first try without a key.
+
 use async_trait::async_trait;
 
 use super::{Model, ModelError, ModelReply, ModelRequest};

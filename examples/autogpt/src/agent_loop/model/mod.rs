@@ -24,7 +24,7 @@ pub trait Model: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`ModelError`], which says whether another try may help.
+    /// [`ModelError`], which knows whether a retry may succeed.
     async fn chat(&self, request: &ModelRequest) -> Result<ModelReply, ModelError>;
 }
 
@@ -94,13 +94,13 @@ impl ModelReply {
 
 /// An error of a chat model.
 ///
-/// Displays the sentence for the user, which has neither addresses nor keys in it.
+/// Displays the sentence for the user, which contains neither addresses nor keys.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", failure.message())]
 pub struct ModelError {
     /// The failure.
     pub failure: AgentError,
-    /// The time after which the server wants to be asked again.
+    /// The time that the server wants clients to wait before they retry. `None` if it names none.
     pub wait: Option<Duration>,
 }
 

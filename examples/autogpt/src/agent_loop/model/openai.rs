@@ -1,3 +1,5 @@
+//! Models of OpenAI-compatible servers.
+
 use std::fmt;
 use std::time::Duration;
 
@@ -42,7 +44,7 @@ impl Endpoint {
         })
     }
 
-    /// Posts JSON, and returns the response if it is an answer.
+    /// Sends JSON by `POST`, and returns the response if its status is a success.
     pub(crate) async fn post(
         &self,
         path: &str,
@@ -69,7 +71,7 @@ impl Endpoint {
     }
 }
 
-/// Converts an error of the HTTP client, whose text may have the URL in it.
+/// Converts an error of the HTTP client, and drops its text, which may contain the URL.
 fn no_answer(_: reqwest::Error) -> AgentError {
     ModelFault::NoAnswer.into()
 }
@@ -133,7 +135,7 @@ impl Model for OpenAiModel {
                 error.failure
             })?;
             let mut relay = Relay::<OpenAi>::new();
-            // To the end, for the usage behind the text.
+            // Read to the end, because the usage follows the text.
             while let Some(bytes) = response.chunk().await.map_err(no_answer)? {
                 let mut bytes = &*bytes;
                 while relay.next(&mut bytes)?.is_some() {}

@@ -9,7 +9,7 @@ pub(super) enum Malformed {
     NoCommand,
     /// The command has no `name`.
     NoName,
-    /// A text that contains the key was indexed like an object. `true` for the whole reply.
+    /// A text that contains the key was indexed like an object. `true` if the text is the whole reply.
     TextIndexed(bool),
     /// A list that contains the key was indexed like an object.
     ListIndexed,

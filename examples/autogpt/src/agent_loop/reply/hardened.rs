@@ -20,15 +20,15 @@ pub(super) fn read(text: &str) -> Reading {
 
 pub(super) fn finish(damaged: &str, answer: Option<&str>) -> Reply {
     match answer.map(read) {
-        // A repair without a command is worse than the damaged reply, whose text at least is the
-        // model's thought.
+        // A repair without a command is discarded in favour of the damaged reply, whose text is at least the model's
+        // thought.
         Some(Reading::Done(reply)) if reply.command.is_ok() => {
             let stage = Stage::RepairedByModel;
             return Reply { stage, ..*reply };
         }
         _ => {}
     }
-    // Prose has no object that could lack a command; damaged JSON has.
+    // Damaged JSON cannot be parsed; prose contains no JSON, so it lacks a command.
     let kind = match damaged.contains('{') || damaged.contains("command") {
         true => ReplyErrorKind::UnparseableReply,
         false => ReplyErrorKind::MissingCommand,

@@ -1,23 +1,23 @@
-//! The limit of a reply that cannot be used.
+//! The maximum length of a reply without a command.
 
 use super::Thoughts;
 use crate::escape::{shortened_to, shown_length, shown_within};
 
-/// The number of characters, as they are [shown](shown_length), of a reply without a command, and of what the model gets
-/// back of it.
+/// The maximum number of characters, as they are [shown](shown_length), of a reply without a command, both for the user
+/// and in later requests to the model.
 ///
-/// A longer one is not repaired either: what a model makes of a part of a reply is not what was meant.
+/// A longer reply is not repaired either, because the repair of a part would be another reply.
 pub(crate) const LONGEST: usize = 8_000;
 
 impl Thoughts {
-    /// Cuts the thoughts of a reply without a command: all parts together have the limit.
+    /// Shortens the thoughts of a reply without a command to the limit, which is for all parts together.
     pub(crate) fn limit(&mut self) {
         let mut space = LONGEST;
         for text in self.parts_mut() {
             *text = shortened_to(text, space);
             space = space.saturating_sub(shown_length(text));
         }
-        // With the line break behind each.
+        // Each line counts with its line break.
         let lines = self.plan.iter().map_while(|line| {
             space = space.checked_sub(1)?;
             space -= shown_within(line, space)?;

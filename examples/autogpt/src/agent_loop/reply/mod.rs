@@ -1,8 +1,11 @@
 //! Parsing of a model's reply: thoughts, and one command.
 //!
-//! Two codecs give the same [`Reply`]: JSON text, as in the original, and native tool calls. A JSON
-//! reply that cannot be parsed gives [`Reading::Damaged`]. The model may repair it once
-//! ([`repair_request`]); then [`finish`] always gives a reply.
+//! There are two codecs with the same result, a [`Reply`]: JSON text, as in the original, and native tool calls.
+//! Parsing a damaged JSON reply returns [`Reading::Damaged`]. The model may repair it once ([`repair_request`]);
+//! [`finish`] then always returns a reply.
+//!
+//! The order to read in: [`read`] below, `hardened` as the default parser, `extract` for the checks of a command,
+//! `limit` and `repair`. `original` is only for comparison: the parser of the original program.
 
 mod extract;
 mod hardened;
@@ -38,7 +41,7 @@ pub struct Reply {
     pub thoughts: Thoughts,
     /// The proposed command, or the reason why there is none.
     pub command: Result<Command, ReplyError>,
-    /// The stage that produced the reply.
+    /// The stage that produced the reply, which the fixtures compare.
     pub stage: Stage,
 }
 
@@ -61,7 +64,8 @@ impl Command {
         }
     }
 
-    /// Returns `true` if the command is an error report: its name starts with `error`.
+    /// Returns `true` if the command is an error report: its name starts with `error`. A reply without a command
+    /// becomes such a report, as in the original, so that errors and commands are handled by the same code.
     #[must_use]
     pub fn is_error_report(&self) -> bool {
         let start = self.name.get(..5);
@@ -69,7 +73,7 @@ impl Command {
     }
 }
 
-/// The name of the user's feedback among results. A model must not propose it.
+/// The name with which the original marks the user's feedback among results. A model must not propose it.
 pub(crate) const HUMAN_FEEDBACK: &str = "human_feedback";
 
 /// An error of a reply without a command. Displays the text for the model.
@@ -88,7 +92,7 @@ pub struct ReplyError {
 pub enum ReplyErrorKind {
     /// The value, or its command, has the wrong type.
     BadShape,
-    /// The last failure of the original's stages.
+    /// The original's stages have failed.
     InvalidJson,
     /// There is no `command`.
     MissingCommand,
@@ -111,7 +115,7 @@ pub enum Stage {
     Extracted,
     /// Parsed from the repair by the model.
     RepairedByModel,
-    /// Not parsed, also not after the repair.
+    /// Not parsed, even after a repair, if there was one.
     Unrepaired,
     /// Not parsed, and not repairable.
     HardFail,

@@ -11,7 +11,7 @@ pub(super) fn read(text: &str) -> Reading {
         Ok(value) => return done(value, Stage::Direct),
         Err(fault) => fault,
     };
-    // The kind of the first fault alone selects the correction.
+    // Only the kind of the first fault selects the correction.
     let cured = match fault.kind {
         FaultKind::BadEscape => {
             let cured = without_bad_escapes(&text);
@@ -114,7 +114,7 @@ fn reply(value: Value, stage: Stage) -> Reply {
     }
 }
 
-/// Returns the error in the words of the original; the accidental ones are those of Python 3.11.
+/// Returns the error in the words of the original, which partly are the texts of exceptions in Python 3.11.
 fn error_text(malformed: Malformed) -> ReplyError {
     let message = match &malformed {
         Malformed::NoCommand => "Missing 'command' object in JSON".to_owned(),

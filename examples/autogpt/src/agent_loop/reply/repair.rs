@@ -1,3 +1,5 @@
+//! The request to repair a damaged reply.
+
 use crate::agent_loop::message::Message;
 
 /// The required format of a repaired reply.

@@ -1,9 +1,11 @@
+//! The thoughts in a reply.
+
 use serde::{Deserialize, Serialize};
 
 use crate::json::ListText;
 use crate::json::Value;
 
-/// The thoughts of a model beside its command. Each part is optional and only shown.
+/// The thoughts of a model in addition to its command. Each part is optional, and is only shown to the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thoughts {
     /// The thought.

@@ -87,7 +87,7 @@ impl Thread {
             }
             SubAgents::Runs => {
                 let mut living = self.agents.living.iter();
-                // Models forget what they started, and would start the same agent again and again.
+                // Models forget which agents they have started, and would start the same agent repeatedly.
                 if let Some(known) = living.find(|a| a.name == name && a.task == task) {
                     return Ok(Some(format!(
                         "Agent {name} already has this task and has key {}; message it instead.",
@@ -110,7 +110,7 @@ impl Thread {
                 };
             }
         }
-        // Counted up here, after everything that can fail: a refused start uses no key.
+        // Incremented only after everything that can fail, so that a refused start uses no key.
         self.agents.next += 1;
         self.agents.living.push(agent);
         Ok(None)
@@ -127,7 +127,7 @@ impl Thread {
         match (&mut agent.thread, cx.machine.settings.agents) {
             (Some(thread), _) => {
                 thread.input = message;
-                // The grant was for its last message.
+                // The grant was given for the last message.
                 thread.granted = 0;
                 thread.calls = 0;
                 thread.damaged_replies = 0;
@@ -220,7 +220,7 @@ impl Thread {
         self.returned(&command, true, &limited(&result, cx), cx, position);
     }
 
-    /// Feeds an input to a sub-agent. Its end is the result of the command that it works for.
+    /// Feeds an input to a sub-agent. When the sub-agent ends, its end is the result of the command that it works for.
     pub(super) fn feed_child(
         &mut self,
         key: u64,
@@ -239,8 +239,7 @@ impl Thread {
         let Some(child) = &mut agent.thread else {
             return;
         };
-        // Events and questions of the sub-agent carry its name, so that nobody takes them for the
-        // main agent's.
+        // Events and questions of the sub-agent contain its name, to distinguish them from those of the main agent.
         cx.agent = Some(name.clone());
         child.feed(input, cx, &position.child(key, cx.machine));
         cx.agent = None;
@@ -249,7 +248,7 @@ impl Thread {
         let (ok, text) = match (&child.phase, calls) {
             (Phase::Finished(End::Complete(text)), _) => (true, text.clone()),
             (Phase::Finished(_), _) => (false, "It stopped.".to_owned()),
-            // Only between two steps: a call that was paid for is still used.
+            // Only between two steps, so that a reply that was paid for is used.
             (Phase::Recalling, Some(limit)) => {
                 let reason = Reason::ModelCalls(limit);
                 child.phase = Phase::Finished(End::Limit(reason.clone()));

@@ -1,3 +1,5 @@
+//! The border of the machine: effects, inputs, questions and events.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -28,15 +30,15 @@ pub enum Input {
     ModelFailed(String),
     /// The command ended.
     Ended(Outcome),
-    /// The command was started by a process that is gone. It is unknown whether it had an effect.
+    /// A process that no longer exists has started the command. It is unknown whether the command had an effect.
     Lost,
-    /// The command was not started and never will be.
+    /// The command was not started, and can no longer be started.
     Withdrawn,
-    /// The question about a command is too long to be shown as a whole, so nobody was asked.
+    /// The question about a command is too long to be shown completely, so the user was not asked.
     TooLong {
-        /// The number of characters that would be shown.
+        /// The number of characters that the question has.
         shown: usize,
-        /// The number of characters that can be shown.
+        /// The maximum number of characters of a question.
         most: usize,
     },
 }
@@ -44,10 +46,9 @@ pub enum Input {
 /// The user's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
-    /// Typed: `y`, `y -N`, `n`, or feedback.
+    /// A typed text: `y`, `y -N`, `n`, or feedback.
     Text(String),
-    /// Typed below a question of a chat, which may not be the latest one. An approval or an end of
-    /// another question has no effect.
+    /// A typed text that answers a question of a chat. If this is not the open question, only feedback has an effect.
     Reply {
         /// The id of the question.
         id: String,
@@ -77,7 +78,8 @@ impl Answer {
     }
 }
 
-/// The next action that a run requests. Each but the last two is answered by one [`Input`].
+/// The next action that a run requests. Each effect is answered by one [`Input`]; after [`Ask`](Self::Ask) it arrives
+/// in the next turn, and after [`Finish`](Self::Finish) there is none.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Query the memory; answered by [`Input::Memories`].
@@ -96,8 +98,8 @@ pub enum Effect {
         /// The command.
         command: Command,
     },
-    /// Prevent a command from starting; answered by [`Input::Withdrawn`], or by [`Input::Lost`] if
-    /// it has started.
+    /// Prevent a command from starting, because the user has objected; answered by [`Input::Withdrawn`], or by
+    /// [`Input::Lost`] if it has started.
     Withdraw {
         /// The id of the execution.
         id: String,
@@ -131,7 +133,7 @@ impl Effect {
 pub enum Question {
     /// The approval of a command.
     Command(Proposal),
-    /// The continuation of a run that paused by itself.
+    /// The continuation of a paused run.
     GoOn {
         /// The id of the question.
         id: String,
@@ -168,7 +170,7 @@ impl Question {
         }
     }
 
-    /// Returns at least the number of characters that the question has where it is a line of text.
+    /// Returns the estimated number of characters of the question as a line of text; see [`shown_length`].
     #[must_use]
     pub fn shown_length(&self) -> usize {
         let parts = [&*self.title(), &self.message(), self.further_answers()];
@@ -186,7 +188,7 @@ impl Question {
         }
     }
 
-    /// Returns what the user of a chat may answer besides a yes and a no, which its question explains.
+    /// Returns the instructions for answers in a chat other than yes and no, which the library adds to the question.
     #[must_use]
     pub fn further_answers(&self) -> &'static str {
         match self {
@@ -220,24 +222,22 @@ impl Question {
 /// A command that waits for the user's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
-    /// The run, step and digest of the command. An approval of anything else has another id.
+    /// The id: the run, the sub-agent, the step and a digest of the command. Any other proposal has another id.
     pub id: String,
-    /// The name of the sub-agent that proposes it.
+    /// The name of the sub-agent that proposes the command; `None` for the main agent.
     pub agent: Option<String>,
     /// The command.
     pub command: Command,
-    /// The reason why it asks although its policy or a grant would allow it to run.
+    /// The reason why the command asks although its policy or a grant would allow it to run.
     pub reason: Option<Reason>,
 }
 
-/// Displays the command so that nothing written by the model can imitate or hide a line of the
-/// question.
+/// Displays the command so that text of the model cannot imitate or hide a line of the question.
 impl fmt::Display for Proposal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NEXT ACTION: ")?;
         if let Some(agent) = &self.agent {
-            // The name is the model's choice too: with a quote in it, it could write the rest of
-            // the line itself.
+            // The model chooses the name too: with a quote it could end the name and imitate the remaining line.
             let agent = line(agent).replace('"', "\\\"");
             write!(f, "agent \"{agent}\", ")?;
         }
@@ -260,7 +260,7 @@ impl fmt::Display for Proposal {
     }
 }
 
-/// The reason why a run paused by itself.
+/// The reason why a run pauses, or asks about a command that needs no approval otherwise.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Reason {
     /// Two commands alternate.
@@ -312,7 +312,7 @@ pub enum End {
 /// An event to show to the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// The name of the sub-agent that it belongs to.
+    /// The name of the sub-agent whose event it is; `None` for the main agent.
     pub agent: Option<String>,
     /// The kind, with the content.
     pub kind: EventKind,

@@ -1,8 +1,7 @@
 //! The agent's loop as a state machine without I/O.
 //!
-//! A [`Run`] returns the effect that it needs next ([`Run::effect`]), and takes the result
-//! ([`Run::feed`]). It owns no clock, socket or file, and can be stored between any two inputs
-//! ([`Run::to_json`], [`Machine::restore`]).
+//! A [`Run`] returns the effect that it needs next ([`Run::effect`]), and receives the result ([`Run::feed`]). It has
+//! no clock, socket or file, and can be stored between any two inputs ([`Run::to_json`], [`Machine::restore`]).
 //!
 //! ```text
 //! Recall -> CallModel -> [repair] -> Ask -> Execute -> Remember -> Recall -> ...
@@ -10,14 +9,36 @@
 //!                                     +-> Finish
 //! ```
 //!
+//! Terms: a *thread* is the loop of one agent, the main one or a sub-agent. A reply is *settled* when its result, or
+//! the reason why there is none, is passed on to the next step. A *grant* is the number of commands that may run
+//! without a question.
+//!
+//! | phase of a thread | effect | next phase |
+//! |---|---|---|
+//! | `Recalling` | `Recall` | `Calling`, or a pause if the request is too large |
+//! | `Calling` | `CallModel` | `Repairing` for a damaged reply; `Asking`, `Executing`, `Child`, `Chatting` or `Finished` for a command |
+//! | `Repairing` | `CallModel` | as `Calling`, but never again `Repairing` |
+//! | `Asking` | `Ask` | as `Calling` after a yes; otherwise the reply is settled, or the run ends |
+//! | `Executing` | `Execute` | the reply is settled; `Withdrawing` if the user objects after an interruption |
+//! | `Withdrawing` | `Withdraw` | the reply is settled |
+//! | `Child`, `Chatting` | those of the sub-agent | the reply is settled when the sub-agent has finished |
+//! | `Remembering` | `Remember` | `Recalling` |
+//! | `Finished` | `Finish` | |
+//!
+//! A settled reply leads to `Remembering`, or in a sub-agent to `Recalling`. While the run is paused (`State::paused`),
+//! it asks whether to go on, and the phase is unchanged.
+//!
+//! Read the files in this order: `effect` (the border), `state` (the data), `thread` (from memories to a reply),
+//! `propose` (from a reply to a command), `settle` (from a command to the next step), and last `agents`. This file has
+//! the answers, pauses and limits, which concern the whole run.
+//!
 //! Invariants:
 //!
-//! * The state alone decides the next effect: `effect` reads it and `feed` changes it. A restored run
-//!   therefore repeats the effect that it was waiting for, and the caller makes that safe for commands
-//!   with the execution's id.
-//! * Each settled reply increments the step, and the id of a proposal contains the step. An approval
-//!   therefore fits exactly one command at one step.
-//! * Every pause and every objection revokes all grants, so nothing runs without a question after it.
+//! * The state alone determines the next effect: `effect` reads it and `feed` changes it. So a restored run repeats the
+//!   effect that it was waiting for. The caller makes this safe for commands by the id of the execution.
+//! * Each settled reply increments the step, and the id of a proposal contains the step. So an approval is valid for
+//!   exactly one command at one step.
+//! * Every pause and every objection of the user revokes all grants, so the next command asks again.
 
 mod agents;
 mod effect;
@@ -86,7 +107,7 @@ impl Machine {
             wording,
             tokenizer,
             specs,
-            // Without the sub-agent commands, so the depth is bounded.
+            // Without the commands for sub-agents, so that sub-agents have no sub-agents.
             child_specs,
         }
     }
@@ -121,7 +142,7 @@ impl Machine {
     /// [`RestoreError`] if the text is not a run that this version stored.
     pub fn restore(self: &Arc<Self>, json: &str) -> Result<Run, RestoreError> {
         let state: State = serde_json::from_str(json).map_err(|_| RestoreError)?;
-        // Guessing at a run of another version could run a command that nobody approved.
+        // A run of another version is rejected: misread, it could run a command that nobody approved.
         if state.version != VERSION || !state.main.is_valid() {
             return Err(RestoreError);
         }
@@ -142,7 +163,7 @@ pub struct RestoreError;
 #[error("the run does not wait for this input")]
 pub struct Unexpected;
 
-/// A run: the dialog of model, commands and user towards a goal.
+/// A run: the work of a model, its commands and the user towards a goal.
 #[derive(Clone, Debug)]
 pub struct Run {
     machine: Arc<Machine>,
@@ -199,15 +220,15 @@ impl Run {
         spent.out_of_time = false;
     }
 
-    /// Pauses a run whose turn was interrupted, so that it asks before it continues. A run that
-    /// asks already, or has ended, is unchanged.
+    /// Pauses a run whose turn was interrupted, so that it asks before it continues. A run that is asking or has ended
+    /// is unchanged.
     pub fn interrupt(&mut self) {
         if !matches!(self.effect(), Effect::Ask(_) | Effect::Finish(_)) {
             self.pause(Reason::Interrupted);
         }
     }
 
-    /// Sets the end of the turn's time: the next command asks, whatever was granted.
+    /// Records that the time of the turn is over: the next command asks, even if a grant allows it.
     pub fn end_of_time(&mut self) {
         self.state.spent.out_of_time = true;
     }
@@ -231,7 +252,7 @@ impl Run {
                     self.state.main.revoke();
                 }
                 match verdict {
-                    // The pause is in front of the thread's own effect, which remains to be done.
+                    // The answer ends the pause. The thread is unchanged, and its own effect is next.
                     Ok(verdict) if self.state.paused.is_some() => {
                         return Ok(self.resume(verdict));
                     }
@@ -248,7 +269,7 @@ impl Run {
         let machine = Arc::clone(&self.machine);
         let position = Position::main(&self.state.id, &machine);
         let mut cx = InputContext::new(&machine, &mut self.state.spent);
-        // Counted first, so that the limits see the usage of this very input.
+        // Counted first, so that the limits include the usage of this input.
         cx.count(&input);
         self.state.main.feed(input, &mut cx, &position);
         let InputContext { events, pause, .. } = cx;
@@ -256,7 +277,7 @@ impl Run {
         Ok(events)
     }
 
-    /// Returns the meaning of an answer, or the notice if the question stays open.
+    /// Returns the meaning of an answer, or a notice for the user if the question remains open.
     fn verdict(&self, answer: Answer, question: &Question) -> Result<Verdict, &'static str> {
         let (text, open) = match answer {
             Answer::Confirmation { id, .. } if id != question.id() => return Err(STALE),
@@ -301,7 +322,7 @@ impl Run {
         let limits = &self.machine.settings.limits;
         let spent = &self.state.spent;
         let reached = |limit: Option<u64>, count: u64| limit.filter(|limit| count >= *limit);
-        // Limits of calls apply in front of the next call: what was paid for is used first.
+        // Limits of calls apply before the next call, so that the last reply, which was paid for, is used.
         let calls_model = matches!(self.effect(), Effect::CallModel(_));
         if let Some(limit) = reached(limits.hard_tokens, spent.tokens) {
             return self.finish(End::Limit(Reason::Budget(limit)));
@@ -316,16 +337,16 @@ impl Run {
         }
     }
 
-    /// Pauses the run and revokes all grants: they were given to a run that proceeded by itself.
+    /// Pauses the run and revokes all grants, because the user granted them without knowing the reason of the pause.
     fn pause(&mut self, reason: Reason) {
         self.state.main.revoke();
         self.state.paused = Some(reason);
-        // A new id for the question: an answer to an earlier pause does not fit this one.
+        // Part of the id of the question: an answer to an earlier pause is not valid for this one.
         self.state.pauses += 1;
     }
 
     fn finish(&mut self, end: End) {
-        // A completed run is not changed.
+        // A run that has ended keeps its end.
         if !matches!(self.state.main.phase, Phase::Finished(_)) {
             self.state.main.phase = Phase::Finished(end);
         }

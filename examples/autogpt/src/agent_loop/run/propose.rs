@@ -1,4 +1,4 @@
-//! The way from a reply to a proposal, and from the user's verdict to the command.
+//! From a reply to a proposal, and from the user's verdict to the command.
 
 use super::state::{Phase, Thread};
 use super::thread::{InputContext, Position, Verdict, with_reminder};
@@ -40,8 +40,8 @@ impl Thread {
         }
     }
 
-    /// Handles a reply without a command. The original asks the user about it as about a command;
-    /// by default it is returned to the model a few times.
+    /// Handles a reply without a command, in the form of a command whose name is `Error:`. The original asks the user
+    /// about it like about any command; by default the error is returned to the model a few times.
     fn propose_error(
         &mut self,
         command: Command,
@@ -60,7 +60,7 @@ impl Thread {
         if settings.reply == ReplyRules::Hardened {
             self.limit_latest_reply();
         }
-        // Settled before the pause, so that continuing does not read the same reply again.
+        // Settled before the pause, so that the run does not parse the same reply again when it continues.
         self.report_error(&command, cx, position);
         if limit.is_some_and(|limit| self.damaged_replies >= limit) {
             cx.pause = Some(Reason::Damaged(excerpt.unwrap_or_default()));
@@ -72,7 +72,7 @@ impl Thread {
         replies.find(|message| message.role == Role::Assistant)
     }
 
-    /// Cuts the latest reply, which has no command, before it is remembered and sent to the model again.
+    /// Shortens the latest reply, which has no command, before it is remembered and sent to the model again.
     fn limit_latest_reply(&mut self) {
         if let Some(reply) = self.latest_reply() {
             reply.content = shortened_to(&reply.content, LONGEST);
@@ -89,8 +89,7 @@ impl Thread {
         position: &Position<'_>,
     ) {
         self.damaged_replies = 0;
-        // Recorded when it is proposed, not when it runs: a model that proposes what is declined is
-        // in a loop as well.
+        // Recorded when it is proposed, not when it runs: a model that repeats a declined command is in a loop too.
         self.recent.push(digest(&command));
         let surplus = self.recent.len().saturating_sub(RECENT);
         self.recent.drain(..surplus);
@@ -124,7 +123,7 @@ impl Thread {
         cx: &InputContext<'_>,
         position: &Position<'_>,
     ) {
-        // A limit was reached: the grant was given without knowing that.
+        // The user granted without knowing that a limit would be reached.
         if reason.is_some() {
             self.granted = 0;
         }
@@ -200,7 +199,7 @@ impl Thread {
         let command = proposal.command.clone();
         match verdict {
             Verdict::Authorise(count) => {
-                // The count includes this command; `dispatch` subtracts it.
+                // The grant includes this command, which `dispatch` subtracts.
                 self.granted = self.granted.max(count);
                 NEXT_INPUT.clone_into(&mut self.input);
                 let spec = position.specs.iter().find(|spec| spec.name == command.name);

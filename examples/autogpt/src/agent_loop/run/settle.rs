@@ -1,4 +1,4 @@
-//! The way from a command to its result, and from the result to the next step.
+//! From a command to its result, and from the result to the next step.
 
 use super::propose::forges_feedback;
 use super::state::{Phase, Thread};
@@ -31,12 +31,12 @@ impl Thread {
         if command.is_error_report() {
             return self.report_error(&command, cx, position);
         }
-        // The original executes a command of this name as feedback. By default it never gets here: the
-        // parser rejects the name.
+        // The original executes a command of this name as feedback. With the default settings the parser rejects the
+        // name.
         if forges_feedback(&command) {
             return self.settle(&format!("Human feedback: {}", self.input), cx, position);
         }
-        // Only commands that would have asked use up the grant.
+        // Only commands that would ask without a grant use it up.
         if policy || cx.machine.settings.asking == Asking::EveryStep {
             self.granted = self.granted.saturating_sub(1);
         }
@@ -46,13 +46,13 @@ impl Thread {
             self.phase = Phase::Finished(End::Complete(reason));
             return;
         }
-        // Saved with the step and shown before the command starts.
+        // The event is saved with the step, and shown before the command starts.
         cx.event(EventKind::Started(command.clone()));
         if !position.child && self.agent_command(&command, cx, position) {
             return;
         }
         let limit = cx.machine.settings.limits.repeats;
-        // The next repetition will ask, so the model is warned with this result.
+        // The next repetition will ask, so this result warns the model.
         let again = limit.is_some_and(|limit| limit > 1 && self.repeats() + 1 >= limit);
         self.phase = Phase::Executing {
             id: self.command_id(&command, position),
@@ -100,7 +100,7 @@ impl Thread {
         self.settle(&format!("Command {name} returned: {text}"), cx, position);
     }
 
-    /// Handles a command whose process is gone. It is not run again.
+    /// Handles a command whose process no longer exists. The command is not run again.
     pub(super) fn lost(&mut self, cx: &mut InputContext<'_>, position: &Position<'_>) {
         let name = match &self.phase {
             Phase::Executing { command, .. } => command.name.clone(),
@@ -114,7 +114,7 @@ impl Thread {
         cx.pause = Some(Reason::Lost(name));
     }
 
-    /// Handles a command that the user forbade before it started.
+    /// Handles a command that was withdrawn before it started.
     pub(super) fn withdrawn(&mut self, cx: &mut InputContext<'_>, position: &Position<'_>) {
         let Phase::Withdrawing { name, .. } = &self.phase else {
             return;
@@ -127,7 +127,7 @@ impl Thread {
         self.settle_unsaid(NOT_RUN, position);
     }
 
-    /// Handles a command that nobody could be asked about.
+    /// Handles a command whose question is too long to be shown.
     pub(super) fn too_long(
         &mut self,
         shown: usize,
@@ -173,7 +173,7 @@ impl Thread {
         self.settle(&text, cx, position);
     }
 
-    /// Appends a result to the history and continues.
+    /// Settles the reply: appends its result to the history, increments the step, and continues with the memory.
     pub(super) fn settle(&mut self, result: &str, cx: &InputContext<'_>, position: &Position<'_>) {
         let role = cx.machine.settings.result_role;
         let message = match self.open_call() {
@@ -181,12 +181,12 @@ impl Thread {
             None => Message::new(role, result),
         };
         self.history.push(message);
-        // From here on no approval of this command fits any more.
+        // From here on no approval of this command is valid.
         self.step += 1;
         self.remember(result, position);
     }
 
-    /// Continues with a result that the next user input states itself.
+    /// Settles the reply without a result in the history, because the next user input contains it.
     pub(super) fn settle_unsaid(&mut self, result: &str, position: &Position<'_>) {
         // The API requires a result for each tool call, even for one that was not run.
         if let Some(id) = self.open_call() {

@@ -1,3 +1,5 @@
+//! The stored state of a run: its agents, and the phase of each.
+
 use serde::{Deserialize, Serialize};
 
 use super::{End, Proposal, Reason};
@@ -15,7 +17,7 @@ pub(super) struct State {
     pub(super) id: String,
     pub(super) main: Thread,
     pub(super) spent: Usage,
-    /// The reason of a pause, and the number of pauses so far.
+    /// The reason of the current pause. While it is set, the run asks whether to go on, and the threads wait unchanged.
     pub(super) paused: Option<Reason>,
     pub(super) pauses: u64,
 }
@@ -27,7 +29,7 @@ pub(super) struct Usage {
     pub(super) turn_calls: u64,
     pub(super) unasked_commands: u64,
     pub(super) tokens: u64,
-    /// Set when the time of the turn is over: the next command asks.
+    /// `true` once the time of the turn is over: the next command asks.
     pub(super) out_of_time: bool,
 }
 
@@ -36,22 +38,23 @@ pub(super) struct Usage {
 pub(super) struct Thread {
     pub(super) profile: Profile,
     pub(super) history: Vec<Message>,
-    /// The next user input.
+    /// The user message of the next request: [`FIRST_INPUT`](super::FIRST_INPUT), [`NEXT_INPUT`](super::NEXT_INPUT), the
+    /// user's feedback, or the message to a sub-agent.
     pub(super) input: String,
-    /// The number of settled replies.
+    /// The number of settled replies, which makes the ids of proposals unique.
     pub(super) step: u64,
-    /// The number of commands that may run without a question.
+    /// The grant: the number of commands that may run without a question.
     pub(super) granted: u64,
     pub(super) phase: Phase,
     pub(super) damaged_replies: u64,
-    /// Digests of the latest commands.
+    /// Digests of the latest proposed commands, for the detection of loops.
     pub(super) recent: Vec<String>,
-    /// Model calls since the last message to this sub-agent.
+    /// The number of model calls since the last message to this sub-agent.
     pub(super) calls: u64,
     pub(super) agents: Agents,
 }
 
-/// The input that a thread waits for.
+/// The state of a thread: the input that it waits for. The table in the parent module has the transitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     Recalling,
@@ -69,18 +72,19 @@ pub(super) enum Phase {
         /// A note that is appended to the result.
         note: Option<String>,
     },
-    /// The user forbade a command that may have started.
+    /// The user has objected to a command that may have started.
     Withdrawing {
         id: String,
         name: String,
     },
-    /// A sub-agent that is a plain chat.
+    /// A sub-agent that is a plain chat works for `command`.
     Chatting {
         command: String,
         key: u64,
         stage: Chat,
     },
-    /// A sub-agent that is a run.
+    /// A sub-agent that is a run works for `command`. `first` is `true` for `start_agent`, whose result also has the
+    /// new key.
     Child {
         command: String,
         key: u64,
@@ -93,11 +97,11 @@ pub(super) enum Phase {
 /// The stages of a plain chat with a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Chat {
-    /// The sub-agent was given its name. The prompt follows.
+    /// The sub-agent was told its name, as in the original. It gets the prompt after its reply.
     Hello { prompt: String },
-    /// It was sent the prompt.
+    /// The sub-agent was sent the prompt.
     First,
-    /// It was sent a message.
+    /// The sub-agent was sent a message.
     Message,
 }
 
@@ -113,9 +117,9 @@ pub(super) struct SubAgent {
     pub(super) key: u64,
     pub(super) name: String,
     pub(super) task: String,
-    /// The messages of a plain chat.
+    /// The messages of a plain chat. Empty for a run.
     pub(super) messages: Vec<Message>,
-    /// The thread of a run.
+    /// The thread of a run. `None` for a plain chat.
     pub(super) thread: Option<Box<Thread>>,
 }
 
@@ -135,9 +139,9 @@ impl Thread {
         }
     }
 
-    /// Returns `true` if the sub-agent that the phase refers to exists.
+    /// Returns `true` if the sub-agents that the phases refer to exist, and no sub-agent has sub-agents.
     pub(super) fn is_valid(&self) -> bool {
-        // The stored text may be damaged or edited. Everything else relies on this.
+        // The stored text may be damaged or edited, and all other code relies on these conditions.
         let whole = match &self.phase {
             Phase::Child { key, .. } => {
                 let child = self

@@ -135,7 +135,7 @@ impl Thread {
                     .and_then(|agent| agent.thread.as_ref());
                 let effect =
                     child.map(|child| child.effect(machine, &position.child(*key, machine)));
-                // Unreachable: `is_valid` checked on restoring that the child exists.
+                // Unreachable: `is_valid` has checked that the sub-agent exists.
                 effect.unwrap_or_else(|| Effect::Remember(String::new()))
             }
             Phase::Remembering(text) => Effect::Remember(text.clone()),
@@ -170,11 +170,11 @@ impl Thread {
         }
     }
 
-    /// Gives a paused thread new instructions.
+    /// Gives a paused thread new instructions of the user.
     pub(super) fn redirect(&mut self, text: &str, machine: &Machine) {
         self.input = with_reminder(text, machine);
         match &self.phase {
-            // A request without a reply is built again, with the new text.
+            // The request has no reply yet, so it is built again, with the new text.
             Phase::Calling { .. } | Phase::Repairing { .. } => self.phase = Phase::Recalling,
             // The text may forbid the command that is about to run.
             Phase::Executing { id, command, .. } => {
@@ -216,7 +216,7 @@ impl Thread {
                     max_tokens: u32::try_from(context.max_tokens).ok(),
                 };
             }
-            // Only the original's rules build requests that leave no room for a reply.
+            // With the original's rules a request may leave no tokens for the reply.
             Ok(context) => {
                 let error = ContextError::InputTooLarge {
                     tokens: context.input_tokens,
@@ -267,7 +267,7 @@ impl Thread {
     }
 
     fn note_exchange(&mut self, reply: &ModelReply, asking: Asking) {
-        // Both together and only now: a call that failed leaves nothing in the history.
+        // Both messages are added now and not before the call, so that a failed call adds nothing to the history.
         self.history.push(Message::user(self.input.clone()));
         self.history.push(Message {
             call: reply.call.clone(),
@@ -303,8 +303,8 @@ fn tools<'a>(machine: &Machine, position: &Position<'a>) -> &'a [Spec] {
     }
 }
 
-/// Returns `true` if a repair is worth a model call. The original always tried; prose contains
-/// nothing to repair, and of a very long reply the model would get a part.
+/// Returns `true` if a repair by the model makes sense. The original always tried. By default prose is not repaired,
+/// because it contains no object, and neither is a very long reply, because the model would only see a part of it.
 fn can_repair(damaged: &str, machine: &Machine) -> bool {
     let settings = &machine.settings;
     let hardened = || damaged.contains('{') && damaged.chars().count() <= reply::LONGEST;

@@ -1,3 +1,5 @@
+//! One turn: which kind of turn it is, and the loop that performs the effects of its run.
+
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -10,7 +12,7 @@ use crate::commands::{Outcome, Scope};
 use crate::memory::store::Claim;
 use crate::memory::{ByteCounts, LocalMemory, Memory};
 
-/// The size limit of a user message in bytes. It is stored, and counted again for every request.
+/// The maximum size of a user message in bytes: a message is stored, and its tokens are counted for every request.
 const LONGEST_TEXT: usize = 64 * 1024;
 const TOO_LONG: &str = "The message is too long: the limit is 64 KiB. Nothing was done with it.";
 
@@ -18,7 +20,7 @@ const TOO_LONG: &str = "The message is too long: the limit is 64 KiB. Nothing wa
 pub(super) struct ActiveTurn<'a> {
     agent: &'a AutoGpt,
     sink: &'a mut dyn EventSink,
-    /// Opened when it is first needed: many turns need none.
+    /// Opened when it is first needed, because many turns need none.
     memory: Option<Arc<dyn Memory>>,
     claim: &'a Claim,
     until: Option<Instant>,
@@ -47,7 +49,7 @@ impl<'a> ActiveTurn<'a> {
         }
     }
 
-    /// Answers the first turn of a run, whose text is the goal.
+    /// Starts a run. Its goal is the text of the turn, unless the profile has goals.
     pub(super) async fn first(mut self, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut profile = self.agent.profile.clone();
         if profile.goals.is_empty() {
@@ -59,20 +61,20 @@ impl<'a> ActiveTurn<'a> {
             let rules = self.agent.machine.settings().answers;
             let goal = turn.answer.text();
             let goal = goal.filter(|text| is_goal(text, rules));
-            // An approval of a run that has ended or expired.
+            // Without a goal the text is an answer to a run that has ended or expired.
             let Some(goal) = goal else {
                 return Ok(TurnEnd::NoRun);
             };
             profile.goals.push(goal.to_owned());
         }
-        // The memory of an expired or replaced run.
+        // Releases the memory of a run that has expired or is replaced.
         self.release().await;
         let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
         self.record.begin(turn.id, turn.index);
         self.perform(run).await
     }
 
-    /// Answers a turn that answers a question.
+    /// Continues a run with the user's answer to its question.
     pub(super) async fn next(mut self, record: Record, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut run = self.restore(&record)?;
         let rules = self.agent.machine.settings().answers;
@@ -86,10 +88,10 @@ impl<'a> ActiveTurn<'a> {
             .index
             .zip(turn.index)
             .is_some_and(|(last, new)| new <= last);
-        // Never smaller, or an answer that is older than an earlier one would be accepted.
+        // Never smaller than before, or an answer that is older than an earlier one would be accepted.
         let index = turn.index.max(record.index);
         self.record.begin(turn.id, index);
-        // The last turn may have been interrupted; this answer decides how the run continues.
+        // If the last turn was interrupted, the run pauses, and this answer decides how it continues.
         run.interrupt();
         if stale {
             self.note("This answer is older than the last one; nothing was run.");
@@ -107,7 +109,7 @@ impl<'a> ActiveTurn<'a> {
         self.perform(run).await
     }
 
-    /// Answers a turn whose answer does not count.
+    /// Asks the open question again after an answer that does not count.
     pub(super) async fn ask_again(
         mut self,
         record: Record,
@@ -115,7 +117,7 @@ impl<'a> ActiveTurn<'a> {
     ) -> Result<TurnEnd, TurnError> {
         let mut run = self.restore(&record)?;
         match run.effect() {
-            // Nothing is saved: the answer that counts may have the same id.
+            // Nothing is saved: the turn with the answer that counts may have the same id.
             Effect::Ask(question) if self.agent.too_long(&question).is_none() => {
                 return Ok(TurnEnd::AskAgain(question));
             }
@@ -132,7 +134,7 @@ impl<'a> ActiveTurn<'a> {
         }
     }
 
-    /// Answers a turn again.
+    /// Shows the events of a turn that was answered before, and finishes it if it was interrupted.
     pub(super) async fn replay(mut self, record: Record) -> Result<TurnEnd, TurnError> {
         let run = self.restore(&record)?;
         self.record = record;
@@ -146,11 +148,11 @@ impl<'a> ActiveTurn<'a> {
 
     /// Performs the effects of a run until it asks the user or ends.
     ///
-    /// Every step is saved before it is shown: nothing shown is ever lost, and events that were
-    /// saved but not shown are shown when the turn is sent again.
+    /// Every step is saved before it is shown. So events that were shown are never lost, and events that were saved but
+    /// not shown are shown when the turn is sent again.
     async fn perform(mut self, mut run: Run) -> Result<TurnEnd, TurnError> {
         loop {
-            // Fails if another process has claimed or saved since: of two, one continues.
+            // Fails if another process has claimed or saved since, so that only one of them continues.
             self.save(&run).await?;
             self.show().await?;
             let input = match run.effect() {
@@ -168,7 +170,7 @@ impl<'a> ActiveTurn<'a> {
                     self.agent.check(self.claim).await?;
                     self.remember(&text).await
                 }
-                // An execution that is marked as started here never starts.
+                // The mark prevents the execution: an execution that is marked as started is never started.
                 Effect::Withdraw { id } => match self.agent.store.start(self.claim, &id).await? {
                     true => Input::Withdrawn,
                     false => Input::Lost,
@@ -180,7 +182,7 @@ impl<'a> ActiveTurn<'a> {
                         .await?
                 }
             };
-            // Checked after the effect: its result is used, and the next command asks.
+            // Checked after the effect, so that its result is used. The next command asks.
             if self.until.is_some_and(|until| Instant::now() >= until) {
                 run.end_of_time();
             }
@@ -193,7 +195,7 @@ impl<'a> ActiveTurn<'a> {
     async fn save(&mut self, run: &Run) -> Result<(), TurnError> {
         self.record.run = run.to_json();
         let (store, record) = (&self.agent.store, self.record.to_json());
-        // Also refused if a slower process with an older claim has saved: the revision differs then.
+        // Fails also if a process with an older claim has saved in between, because the revision differs then.
         let saved = store.save(self.claim, self.revision, &record);
         self.revision = saved.await?;
         Ok(())
@@ -201,8 +203,7 @@ impl<'a> ActiveTurn<'a> {
 
     /// Shows the events that were not shown yet.
     async fn show(&mut self) -> Result<(), TurnError> {
-        // Counted after it was shown: an event whose `show` fails is shown again when the turn is
-        // repeated.
+        // Counted after `show` has succeeded: otherwise the event is shown again when the turn is repeated.
         while let Some(event) = self.record.events.get(self.shown) {
             self.sink.show(event.clone()).await?;
             self.shown += 1;
@@ -210,8 +211,8 @@ impl<'a> ActiveTurn<'a> {
         Ok(())
     }
 
-    /// Returns the memory of the conversation. If it cannot be opened, it is not touched, and the
-    /// turn continues with an empty one.
+    /// Returns the memory of the conversation. If it cannot be opened, it is left unchanged, and the turn continues
+    /// with an empty memory.
     async fn memory(&mut self) -> Arc<dyn Memory> {
         if let Some(memory) = &self.memory {
             return Arc::clone(memory);
@@ -279,7 +280,8 @@ impl AutoGpt {
         command: &Command,
         scope: &Scope,
     ) -> Result<Input, TurnError> {
-        // `false` in a turn that is continued: the process that started it is gone.
+        // `false` if an earlier attempt at this turn started the command: its process no longer exists, and the result
+        // is lost.
         if !self.store.start(claim, id).await? {
             return Ok(Input::Lost);
         }
@@ -289,11 +291,11 @@ impl AutoGpt {
         Ok(Input::Ended(outcome))
     }
 
-    /// Checks that no other server has claimed the conversation.
+    /// Checks that no other server has claimed the conversation, before an effect outside of the store.
     ///
-    /// The process may have been paused for longer than the lease since the store answered, and
-    /// another server may have reported the result of this command as lost. It must not start then.
-    /// The store is only asked if the lease has ended by the clock of this process.
+    /// The process may have been paused for longer than the lease since its last call to the store. Another server may
+    /// then have reported the result of this command as lost, so the command must not start. The store is called only
+    /// if the lease has ended by the clock of this process.
     async fn check(&self, claim: &Claim) -> Result<(), TurnError> {
         if !claim.is_current() {
             self.store.renew(claim).await?;

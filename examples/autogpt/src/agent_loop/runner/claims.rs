@@ -1,26 +1,28 @@
+//! The claim of a conversation: waiting for it, and renewing its lease during a turn.
+
 use std::future::pending;
 use std::time::Duration;
 
 use super::{AutoGpt, Turn, TurnError};
 use crate::memory::store::{Claim, Conversation, StoreError};
 
-/// The interval at which a waiting turn asks the store.
+/// The interval at which a waiting turn polls the store.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 impl AutoGpt {
-    /// Claims a conversation, as soon as nobody else has it.
+    /// Claims a conversation. Waits while another turn has it.
     pub(super) async fn claim(&self, conversation: &Conversation) -> Result<Claim, TurnError> {
         loop {
             if let Some(claim) = self.store.claim(conversation).await? {
                 return Ok(claim);
             }
-            // Asked again, as a store has no way to tell of a change.
+            // The store is polled, because it cannot notify of changes.
             tokio::time::sleep(INTERVAL).await;
         }
     }
 
-    /// Waits up to a second for somebody to begin a turn: whoever has used up its answer may not have claimed the
-    /// conversation yet.
+    /// Waits up to a second until a copy of `turn` is stored: another server may have used up its answer without having
+    /// claimed the conversation yet.
     ///
     /// # Errors
     ///
@@ -39,8 +41,8 @@ impl AutoGpt {
     /// Renews a claim three times per lease. Returns when another server has claimed the
     /// conversation.
     ///
-    /// While the store is unreachable, it is retried more often. A claim lost meanwhile is detected
-    /// by the next save, or before the next effect.
+    /// While the store is unreachable, renewals are repeated more often. A claim that is lost in the meantime is
+    /// detected by the next save, or before the next effect.
     pub(super) async fn renew(&self, claim: &Claim) -> TurnError {
         let Some(lease) = claim.lease() else {
             return pending().await;
@@ -52,8 +54,8 @@ impl AutoGpt {
             wait = match self.store.renew(claim).await {
                 Ok(()) => lease / 3,
                 Err(StoreError::Conflict) => return TurnError::Elsewhere,
-                // The store may be back in a moment, and the lease still runs: tried again soon,
-                // and given up only by the store.
+                // The lease has not ended yet, and the store may soon be reachable: the renewal is repeated until the
+                // store rejects it.
                 Err(_) => lease / 30,
             };
         }

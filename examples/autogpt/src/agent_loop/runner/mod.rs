@@ -1,9 +1,12 @@
 //! The runner: performs the effects of runs, stores runs between turns, and answers each turn once.
 //!
-//! The order of each step is: save, show, perform. A step is saved before its events are shown, so
-//! that nothing shown is ever lost. An execution is marked as started before it starts, so that it
-//! never starts twice. Every save and every mark needs the claim of the conversation, whose lease
-//! `AutoGpt::renew` extends at the same time.
+//! The order of each step is: save, show, perform. A step is saved before its events are shown, so that events that
+//! were shown are never lost. An execution is marked as started before it starts, so that it never starts twice. Every
+//! save and every mark needs the claim of the conversation, whose lease `AutoGpt::renew` extends meanwhile.
+//!
+//! Read `AutoGpt::turn` below first: it claims the conversation, loads its record, and decides which kind of turn this
+//! is. Then `ActiveTurn::perform` in `active_turn`, the loop over the effects. The methods of [`AutoGpt`] that need the
+//! store are with their callers: `execute` and `check` in `active_turn`, `claim` and `renew` in `claims`.
 
 mod active_turn;
 mod claims;
@@ -46,10 +49,10 @@ pub struct AutoGpt {
     pub retries: u32,
     /// The delay before the first retry; it doubles each time.
     pub wait: Duration,
-    /// The time limit of a turn. When it is over, the next command asks; nothing is interrupted.
+    /// The time limit of a turn. Once it is over, the next command asks; a running effect is not interrupted.
     pub turn_time: Option<Duration>,
-    /// The number of characters that a question can show. A command that needs more is not asked about and
-    /// not run, and the model is told. `None` for a terminal, which shows everything.
+    /// The maximum number of characters of a question. A command that needs more is neither asked about nor run, and
+    /// the model is told so. `None` for a terminal, which shows commands of any length.
     pub longest_question: Option<usize>,
 }
 
@@ -82,18 +85,17 @@ impl AutoGpt {
 
     /// Answers a turn.
     ///
-    /// A turn that was answered before gets the same events again, and runs nothing. Of copies that
-    /// arrive at the same time, on any servers that share the store, one does the work, and the
-    /// others wait for it and show the same events. Dropping the future stops before the next effect;
-    /// the same turn sent again then continues, but a command whose result was lost is not run
-    /// again.
+    /// A turn that was answered before gets the same events again, and runs nothing. If copies of a turn arrive at the
+    /// same time, on any servers that share the store, one does the work, and the others wait for it and show the same
+    /// events. Dropping the future stops the turn before its next effect. The same turn sent again then continues, but
+    /// does not repeat a command whose result was lost.
     ///
     /// # Errors
     ///
     /// [`TurnError`]
     pub async fn turn(&self, turn: Turn, sink: &mut dyn EventSink) -> Result<TurnEnd, TurnError> {
         let claim = self.claim(&turn.conversation).await?;
-        // Both are polled only while the reply is read: a turn that nobody reads loses its lease.
+        // Both are polled only while the reply is read, so a turn without a reader loses its lease.
         tokio::select! {
             end = self.work(turn, sink, &claim) => end,
             lost = self.renew(&claim) => Err(lost),
@@ -107,7 +109,7 @@ impl AutoGpt {
         sink: &mut dyn EventSink,
         claim: &Claim,
     ) -> Result<TurnEnd, TurnError> {
-        // Loaded after the claim, so nobody else saves from here on.
+        // Loaded after the claim, so that no other turn saves from here on.
         let saved = self.store.load(&turn.conversation).await?;
         let revision = saved.as_ref().map_or(0, |saved| saved.revision);
         let active = ActiveTurn::new(self, sink, claim, revision);
@@ -121,8 +123,8 @@ impl AutoGpt {
         }
     }
 
-    /// Returns the open question of a conversation, for a front end that must find its answer among
-    /// several.
+    /// Returns the open question of a conversation, so that a front end can find the answer to it among several
+    /// answers.
     ///
     /// # Errors
     ///
@@ -137,8 +139,7 @@ impl AutoGpt {
         }
     }
 
-    /// Returns `true` if a conversation has a run that has not ended, which the next turn
-    /// continues.
+    /// Returns `true` if a conversation has a run that has not ended. The next turn continues it.
     ///
     /// # Errors
     ///
@@ -167,7 +168,7 @@ impl AutoGpt {
     fn too_long(&self, question: &Question) -> Option<Input> {
         let most = self.longest_question?;
         let shown = question.shown_length();
-        // A pause proposes nothing; its reason may be cut.
+        // The question of a pause may be shortened, because it approves no command.
         let command = matches!(question, Question::Command(_));
         (command && shown > most).then_some(Input::TooLong { shown, most })
     }
@@ -179,7 +180,7 @@ impl AutoGpt {
             match self.model.chat(request).await {
                 Ok(reply) => return Input::Reply(reply),
                 Err(error) if error.is_temporary() && tries < self.retries => {
-                    // The delay that the server requests, from the usual one up to ten times as long.
+                    // The delay that the server requests, but at least the usual one and at most ten times as long.
                     let most = wait.saturating_mul(10);
                     tokio::time::sleep(error.wait.unwrap_or(wait).clamp(wait, most)).await;
                     wait = wait.saturating_mul(2);

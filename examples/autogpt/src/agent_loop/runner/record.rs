@@ -1,3 +1,5 @@
+//! The stored form of a conversation.
+
 use serde::{Deserialize, Serialize};
 
 use crate::agent_loop::run::Event;
@@ -11,7 +13,7 @@ pub(super) struct Record {
     pub(super) turn: String,
     /// The number of user messages.
     pub(super) index: Option<u64>,
-    /// The events of this turn, for a request that is sent again.
+    /// The events of the turn, which are shown again if the request is sent again.
     pub(super) events: Vec<Event>,
 }
 

@@ -1,3 +1,5 @@
+//! The types at the border of the runner: a turn, its end, and the receiver of its events.
+
 use async_trait::async_trait;
 
 use crate::agent_loop::run::{Answer, End, Event, Question};
@@ -10,14 +12,15 @@ use crate::memory::store::{Conversation, StoreError};
 pub struct Turn {
     /// The conversation.
     pub conversation: Conversation,
-    /// The id: the same for a request that is sent again, and different for every other. A digest
-    /// of the whole transcript, if the front end sends it.
+    /// The id, by which a request that is sent again is recognised: a digest of the whole transcript, if the front end
+    /// sends it.
     pub id: String,
-    /// The number of user messages in the transcript, if the front end sends it. An answer whose
-    /// index is not larger than the last one runs nothing.
+    /// The number of user messages in the transcript, for callers whose answers do not name their question. An answer
+    /// whose index is not larger than the last one runs nothing. The front ends here do not set it: their answers name
+    /// the question.
     pub index: Option<u64>,
-    /// `true` for the first turn of a chat. A goal then starts a run, and ends an open run of an
-    /// earlier chat with the same start.
+    /// `true` for the first turn of a chat. A goal then starts a new run, even if the conversation has an open one:
+    /// that run is of an earlier chat with the same first message.
     pub opens: bool,
     /// The user's answer, or the goal.
     pub answer: Answer,
@@ -39,9 +42,8 @@ impl Turn {
     /// Creates the latest turn of a front end that sends its whole transcript: all user messages,
     /// oldest first.
     ///
-    /// The same transcript is the same turn, so requests that are sent again and regenerated
-    /// replies run nothing. The transcript must be complete: if it started later each time, no turn
-    /// would be newer than the last.
+    /// The same transcript is the same turn, so requests that are sent again and regenerated replies run nothing. The
+    /// transcript must be complete: if it had only the last messages, its number of messages would not grow.
     #[must_use]
     pub fn of_transcript(conversation: Conversation, said: &[&str], answer: Answer) -> Self {
         let turn = Self::new(conversation, &hex_digest(said), answer);
@@ -74,7 +76,7 @@ pub enum TurnEnd {
     AskAgain(Question),
     /// The run has ended; the next turn starts another.
     Finish(End),
-    /// No run is open, and the turn is an answer without a question. The next turn starts a run
+    /// There is no open run, and the turn has no goal, such as an answer without a question. The next turn starts a run
     /// with its text as the goal.
     NoRun,
 }

@@ -1,3 +1,5 @@
+//! The commands that search the web and read a page.
+
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -85,7 +87,7 @@ impl Command for BrowseWebsite {
         let question = args.text("question")?;
         let page = self.fetch.get(&url).await.map_err(failed)?;
         let (html, body) = (page.html, page.body);
-        // Parsing a page of a megabyte takes long enough to hold up other conversations.
+        // Parsing a page of a megabyte would delay other conversations on a thread of the runtime.
         let read = tokio::task::spawn_blocking(move || match html {
             true => Page::read(&body),
             false => Page::plain(body),
@@ -104,7 +106,7 @@ impl Command for BrowseWebsite {
         let links = Value::from(links);
         let title = title.as_ref().unwrap_or(&page.url);
         Ok(Output {
-            // The address after redirects: it is where the text was read.
+            // The URL after redirects, from which the text was read.
             sources: vec![Source::new(title, &page.url, &summary)],
             model_calls,
             ..Output::new(format!(

@@ -1,3 +1,5 @@
+//! Fetching pages, without access to this machine and private networks.
+
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -95,7 +97,7 @@ impl GuardedFetch {
     /// [`WebError::Unreachable`] if no HTTP client can be made.
     pub fn new(timeout: Duration) -> Result<Self, WebError> {
         let builder = http::builder(timeout)
-            // A proxy would resolve the names itself, past the resolver below.
+            // A proxy would resolve names itself and bypass the resolver below.
             .no_proxy()
             .dns_resolver(Arc::new(PublicOnly));
         let client = builder.build().map_err(|_| WebError::Unreachable)?;
@@ -113,7 +115,7 @@ impl GuardedFetch {
 impl Fetch for GuardedFetch {
     async fn get(&self, url: &str) -> Result<Fetched, WebError> {
         let mut url = Url::parse(url).map_err(|_| WebError::BadUrl)?;
-        // The client follows none by itself: every target is checked like the first address.
+        // The client does not follow redirects itself, so that every target is checked like the first URL.
         for _ in 0..=REDIRECTS {
             let response = self.hop(&url).await?;
             let status = response.status();
@@ -219,8 +221,7 @@ struct PublicOnly;
 impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
-            // Checked here and not before the request: a name server could give another address the
-            // second time.
+            // Checked in the resolver and not before the request, because a second lookup could return another address.
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let public: Vec<SocketAddr> = found.filter(|found| is_public(found.ip())).collect();
             Ok(Box::new(public.into_iter()) as Addrs)

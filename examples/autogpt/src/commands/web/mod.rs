@@ -1,4 +1,4 @@
-//! Web pages as text, and web search. All content from the web is data, never instructions.
+//! Web pages as text, and web search. Content of the web is data for the model, and never instructions.
 
 mod commands;
 mod fetch;

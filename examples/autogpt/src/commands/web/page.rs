@@ -1,3 +1,5 @@
+//! The text and the links of an HTML page.
+
 use std::cell::RefCell;
 
 use html5ever::tendril::StrTendril;
@@ -23,8 +25,8 @@ const LINKS: usize = 100;
 const PIECE: usize = 1024;
 const LONGEST_TAG: usize = 64 * 1024;
 
-/// The limit of attribute comparisons. A tag takes quadratic time, because each attribute is
-/// compared with all before it; at the limit the rest of the page is ignored.
+/// The maximum number of attribute comparisons. A tag takes quadratic time, because each attribute is compared with all
+/// before it. At the limit the remaining page is ignored.
 const COMPARISONS: usize = 50_000_000;
 
 /// The text of an HTML page.
@@ -54,9 +56,9 @@ impl Page {
             let (piece, tail) = rest.split_at(floor(rest, PIECE));
             let tokens = tokenizer.sink.0.borrow().tokens;
             input.push_back(StrTendril::from(piece));
-            // It stops early only for scripts that would have to run.
+            // The tokenizer stops early only to run a script, which is not done here.
             let _ = tokenizer.feed(&input);
-            // No token came out of this piece, so the tokenizer is inside a tag.
+            // This piece completed no token, so the tokenizer is inside a tag.
             let quiet = tokenizer.sink.0.borrow().tokens == tokens;
             tag.read(piece, quiet);
             rest = tail;

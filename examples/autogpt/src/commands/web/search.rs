@@ -1,3 +1,5 @@
+//! Web search services.
+
 use std::fmt;
 use std::time::Duration;
 

@@ -1,7 +1,9 @@
+//! Summaries of long texts by a model.
+
 use crate::agent_loop::message::Message;
 use crate::agent_loop::model::{Model, ModelError, ModelRequest};
 
-/// The limits of a chunk in characters, of chunks, and of an answer in tokens.
+/// The maximum characters of a chunk, number of chunks, and tokens of an answer.
 const CHUNK: usize = 8192;
 const MOST_CHUNKS: usize = 8;
 const ANSWER_TOKENS: u32 = 300;

@@ -1,3 +1,5 @@
+//! Claims of conversations.
+
 use std::any::Any;
 use std::collections::HashSet;
 use std::fmt;
@@ -8,9 +10,9 @@ use super::Conversation;
 
 /// The exclusive right to answer the turns of one conversation.
 ///
-/// Dropping it releases the conversation. In a store that several servers share it is also a lease:
-/// it expires unless [`RunStore::renew`](super::RunStore::renew) extends it, so that a server that
-/// died delays others for no longer than that.
+/// Dropping it releases the conversation. In a store that several servers share, a claim has a lease: it expires unless
+/// [`RunStore::renew`](super::RunStore::renew) extends it, so that a server that died delays others for at most one
+/// lease.
 pub struct Claim {
     conversation: Conversation,
     token: u64,
@@ -39,8 +41,8 @@ impl Claim {
 
     /// Sets the fencing token, and a lease that started at `start`.
     ///
-    /// `start` must be before the request to the store, so that the lease never ends later here
-    /// than there.
+    /// `start` must be before the request to the store, so that the lease ends in this process before it ends in the
+    /// store.
     #[must_use]
     pub fn with_lease(self, token: u64, start: Instant, duration: Duration) -> Self {
         let end = Mutex::new(start + duration);
@@ -97,7 +99,7 @@ impl fmt::Debug for Claim {
 
 impl Lease {
     fn end(&self) -> MutexGuard<'_, Instant> {
-        // One assignment cannot be left incomplete by a panic.
+        // A poisoned lock is usable: a panic cannot interrupt an assignment.
         self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,3 +1,5 @@
+//! Runs as files.
+
 use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -94,7 +96,7 @@ impl RunStore for DiskStore {
             }
             match fs::read_to_string(file(&folder, revision)) {
                 Ok(record) => return Ok(Some(Saved::new(revision, record))),
-                // It was replaced in between.
+                // The record was replaced in between.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error.into()),
             }
@@ -120,8 +122,8 @@ impl RunStore for DiskStore {
             }
             Err(error) => return Err(error.error.into()),
         }
-        // Meanwhile others may have saved this revision and the next, and removed this one, so that
-        // its name was free again.
+        // Other processes may have saved this revision and the next and removed this one, so that its name was free
+        // again.
         if Self::latest_revision(&folder)? != revision {
             let _ = fs::remove_file(file(&folder, revision));
             return Err(StoreError::Conflict);
@@ -139,8 +141,7 @@ impl RunStore for DiskStore {
         let mark = folder.join(format!("{}.started", hex_digest(&[id])));
         match OpenOptions::new().write(true).create_new(true).open(mark) {
             Ok(mark) => {
-                // On the disk before the command starts: a mark that a power failure removes would
-                // let it run twice.
+                // Synced before the command starts: if a power failure removed the mark, the command could run twice.
                 mark.sync_all()?;
                 atomic_file::sync(&folder)?;
                 Ok(true)

@@ -1,3 +1,5 @@
+//! Runs in the memory of this process.
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,14 +12,14 @@ use super::{Claim, Conversation, RunStore, Saved, StoreError};
 /// The default number of conversations.
 const CAPACITY: usize = 1000;
 
-/// The default idle time, longer than any step of a turn: a run that was used later may be in
+/// The default idle time. It is longer than any step of a turn, so a run that was idle for this time is not in
 /// progress.
 const MIN_IDLE: Duration = Duration::from_secs(30 * 60);
 
 /// A store of runs in memory, which drops unused ones.
 ///
-/// At most 1000 conversations are stored. One more replaces the least recently used, if that has
-/// been idle for half an hour: a run in progress is never dropped.
+/// At most 1000 conversations are stored. A further one replaces the least recently used, if that was idle for half an
+/// hour, so that no run in progress is dropped.
 #[derive(Debug)]
 pub struct MemoryStore {
     expiry: Duration,
@@ -68,8 +70,7 @@ impl MemoryStore {
             let idle = idle.filter(|(_, slot)| slot.used_at.elapsed() >= self.min_idle);
             let oldest = idle.min_by_key(|(_, slot)| slot.used_at);
             let oldest = oldest.map(|(conversation, _)| conversation.clone());
-            // Refused rather than replaced: a run in progress would lose the marks of what it has
-            // started.
+            // An error, because a run in progress that is replaced would lose the marks of its started commands.
             slots.remove(&oldest.ok_or(StoreError::Full)?);
         }
         let slot = slots.entry(conversation.clone()).or_insert_with(Slot::new);
@@ -79,7 +80,7 @@ impl MemoryStore {
 
     /// Locks the slots and drops the expired ones.
     fn slots(&self) -> MutexGuard<'_, HashMap<Conversation, Slot>> {
-        // No change can be left incomplete by a panic, so a poisoned lock is fine.
+        // A poisoned lock is usable: a panic cannot interrupt a change.
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         slots.retain(|_, slot| slot.used_at.elapsed() < self.expiry);
         slots

@@ -28,8 +28,7 @@ impl Conversation {
     /// Returns the key of a user's conversation. Both texts may be untrusted.
     #[must_use]
     pub fn of_user(user: &str, id: &str) -> Self {
-        // The first word keeps a user's conversation apart from one without a user, whatever the
-        // texts are.
+        // The first word distinguishes conversations with a user from those without one, whatever the texts are.
         Self(hex_digest(&["user", user, id]))
     }
 
@@ -49,12 +48,11 @@ impl Conversation {
 /// A store with one record for each conversation: its last run, and the turn that is being
 /// answered.
 ///
-/// Servers that share a store coordinate by claims. The claim makes them wait for each other, but
-/// does not have to be reliable: the checks of `save` and `start` prevent the damage that a server
-/// without a valid claim could do.
+/// Servers that share a store coordinate by claims. A claim makes servers wait for each other, but need not be
+/// reliable: `save` and `start` check it, so a server without a valid claim cannot do damage.
 #[async_trait]
 pub trait RunStore: Send + Sync + fmt::Debug {
-    /// Claims a conversation. Returns `None` while it is claimed by another.
+    /// Claims a conversation. Returns `None` while another claim exists.
     ///
     /// Dropping the future, or the claim, releases it.
     ///
@@ -67,7 +65,7 @@ pub trait RunStore: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if somebody has claimed the conversation since, [`StoreError::Io`]
+    /// [`StoreError::Conflict`] if the conversation was claimed again since, [`StoreError::Io`]
     async fn renew(&self, claim: &Claim) -> Result<(), StoreError> {
         let _ = claim;
         Ok(())
@@ -85,8 +83,8 @@ pub trait RunStore: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if the record was saved, or the conversation claimed, by somebody else
-    /// since; [`StoreError::Full`] if there is no room. Nothing is written then.
+    /// [`StoreError::Conflict`] if the record was saved or the conversation claimed again since; [`StoreError::Full`]
+    /// if there is no space. Nothing is written then.
     async fn save(&self, claim: &Claim, expected: u64, record: &str) -> Result<u64, StoreError>;
 
     /// Marks an execution as started. Of any number of calls with one id, at any time and in any
@@ -94,7 +92,7 @@ pub trait RunStore: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if somebody has claimed the conversation since, [`StoreError::Io`]
+    /// [`StoreError::Conflict`] if the conversation was claimed again since, [`StoreError::Io`]
     async fn start(&self, claim: &Claim, id: &str) -> Result<bool, StoreError>;
 }
 
@@ -121,7 +119,7 @@ pub enum StoreError {
     /// The record was saved, or the conversation claimed, by somebody else.
     #[error("another server has changed or claimed the run")]
     Conflict,
-    /// The store is full of runs that may be in progress.
+    /// The store is full, and all of its runs may be in progress.
     #[error("too many stored runs")]
     Full,
     /// The record cannot be read or written.

@@ -1,3 +1,5 @@
+//! Runs in Redis.
+
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -18,9 +20,8 @@ const LEASE: Duration = Duration::from_secs(30);
 /// `record`, and one field for each started execution. They share one time to live, so a record
 /// never outlives its started marks. The lease of a claim is a second key, which expires.
 ///
-/// Only the hash keeps a run correct: saving and starting need the largest token, which each claim
-/// increments, and saving needs the expected revision. The lease only decides when another server
-/// may claim.
+/// Only the hash protects a run: saving and starting need the largest token, which each claim increments, and saving
+/// needs the expected revision. The lease only determines when another server may claim.
 #[derive(Clone)]
 pub struct RedisRunStore {
     redis: RedisConnection,
@@ -30,7 +31,7 @@ pub struct RedisRunStore {
 /// Claims: KEYS hash, lease; ARGV owner, lease in ms, time to live in ms. Returns the token, or 0.
 static CLAIM: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
-        // Redis runs a script as a whole: nobody can claim between the lease and the new token.
+        // Redis runs a script atomically, so there is no claim between the lease and the new token.
         r"if not redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end
         local token = redis.call('HINCRBY', KEYS[1], 'token', 1)
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
@@ -41,7 +42,7 @@ static CLAIM: LazyLock<Script> = LazyLock::new(|| {
 
 /// Renews: KEYS hash, lease; ARGV token, lease in ms. Returns 1, or 0 for an older token.
 ///
-/// An expired lease is set again: while the token is the largest, nobody has claimed since.
+/// An expired lease is set again: while the token is the largest, there was no later claim.
 static RENEW: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
         r"local found = redis.call('HMGET', KEYS[1], 'token', 'owner')
@@ -54,8 +55,7 @@ static RENEW: LazyLock<Script> = LazyLock::new(|| {
 /// Releases: KEYS lease; ARGV owner. A lease of another owner is not changed.
 static RELEASE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
-        // Compared and deleted in one step: after the lease has expired, the key may be another
-        // server's.
+        // Compared and deleted atomically, because after the lease has expired the key may belong to another server.
         r"if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
         return redis.call('DEL', KEYS[1])",
     )
@@ -110,8 +110,8 @@ impl RunStore for RedisRunStore {
         // A new owner for each claim: the release of an expired claim must not delete the lease of
         // the next one.
         let owner = random_id().map_err(std::io::Error::other)?;
-        // Created before the request is sent, so that a future that is dropped while it waits
-        // releases what it may have claimed.
+        // Created before the request is sent, so that a future that is dropped while it waits releases the claim that
+        // it may have.
         let mut release = Release {
             redis: self.redis.clone(),
             lease: lease_key(conversation),
