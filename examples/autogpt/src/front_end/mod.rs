@@ -121,6 +121,9 @@ const NO_RUN: &str = "There is no question to answer. Tell me a goal, and I star
 /// The number of characters that a question in text may have.
 const LONGEST_QUESTION: usize = 8_000;
 
+/// The number of characters of a reason to pause in a question in text, which has space for the code points of all.
+const LONGEST_REASON: usize = 600;
+
 /// Returns the question as a confirmation of the vocabulary.
 ///
 /// In text the library shows all of it on one line. A dialog may render Markdown: there the model's text is in a
@@ -130,11 +133,12 @@ fn confirmation<P: Protocol>(question: &Question) -> Confirmation {
     let message = match Style::of::<P>() {
         Style::Markdown => markdown::code_block(&text),
         Style::Plain => {
-            let answers = question.further_answers();
-            let rest = escape::shown_length(&format!("{title}\n{answers}\n"));
-            // Only the reason of a pause is ever cut: a command that is too long is not asked about.
-            let text = escape::shortened_to(&text, LONGEST_QUESTION.saturating_sub(rest));
-            format!("{text}\n{answers}")
+            let text = match question {
+                // A command is never cut: one that is too long is not asked about.
+                Question::Command(_) => text,
+                Question::GoOn { .. } => escape::shortened_to(&text, LONGEST_REASON),
+            };
+            format!("{text}\n{}", question.further_answers())
         }
     };
     Confirmation::new(question.id(), title, message).answers(["no"])

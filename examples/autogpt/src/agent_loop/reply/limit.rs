@@ -1,10 +1,9 @@
 //! The maximum length of a reply without a command.
 
 use super::Thoughts;
-use crate::escape::{shortened_to, shown_length, shown_within};
+use crate::escape::shortened_to;
 
-/// The maximum number of characters, as they are [shown](shown_length), of a reply without a command, both for the user
-/// and in later requests to the model.
+/// The maximum number of characters of a reply without a command, both for the user and in later requests to the model.
 ///
 /// A longer reply is not repaired either, because the repair of a part would be another reply.
 pub(crate) const LONGEST: usize = 8_000;
@@ -15,12 +14,11 @@ impl Thoughts {
         let mut space = LONGEST;
         for text in self.parts_mut() {
             *text = shortened_to(text, space);
-            space = space.saturating_sub(shown_length(text));
+            space = space.saturating_sub(text.chars().count());
         }
         // Each line counts with its line break.
         let lines = self.plan.iter().map_while(|line| {
-            space = space.checked_sub(1)?;
-            space -= shown_within(line, space)?;
+            space = space.checked_sub(1 + line.chars().count())?;
             Some(())
         });
         let shown = lines.count();

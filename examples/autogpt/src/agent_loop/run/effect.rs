@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use copilot_wire::protocol::plain_text;
 use serde::{Deserialize, Serialize};
 
 use crate::agent_loop::model::{ModelReply, ModelRequest};
 use crate::agent_loop::reply::{Command, Thoughts};
 use crate::commands::{Outcome, Source};
-use crate::escape::{indented, line, shown_length};
+use crate::escape::{indented, line};
 use crate::json::Value;
 
 /// An input of a run: the result of an effect.
@@ -170,11 +171,12 @@ impl Question {
         }
     }
 
-    /// Returns the estimated number of characters of the question as a line of text; see [`shown_length`].
+    /// Returns the number of characters of the question as a line of text ([`plain_text`]).
     #[must_use]
     pub fn shown_length(&self) -> usize {
-        let parts = [&*self.title(), &self.message(), self.further_answers()];
-        shown_length(&parts.join("\n"))
+        let (title, message) = (self.title(), self.message());
+        let line = plain_text(&format!("{title} {message}\n{}", self.further_answers()));
+        line.chars().count()
     }
 
     /// Returns the instructions for answering in a terminal.
