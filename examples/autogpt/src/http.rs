@@ -4,7 +4,6 @@ use std::sync::Once;
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Response};
-use url::Url;
 
 /// Creates a client with a timeout that does not follow redirects.
 pub(crate) fn client(timeout: Duration) -> reqwest::Result<Client> {
@@ -25,21 +24,6 @@ pub(crate) fn install_tls_provider() {
         // The error means that the program has installed a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
-}
-
-/// Returns a URL without user, password, query and fragment, which can be secrets.
-pub(crate) fn redacted(address: &str) -> String {
-    match Url::parse(address) {
-        Ok(mut url) if url.has_host() => {
-            // Both fail only for a URL without a host.
-            let _ = url.set_username("");
-            let _ = url.set_password(None);
-            url.set_query(None);
-            url.set_fragment(None);
-            url.into()
-        }
-        _ => "not an address".to_owned(),
-    }
 }
 
 /// An error while reading a response body.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
+use copilot_wire::protocol::RedactedUrl;
 use copilot_wire::replies::{MemoryReplyStore, Replies, StoreError as ReplyStoreError};
 #[cfg(feature = "redis")]
 use copilot_wire_redis::RedisReplyStore;
@@ -22,7 +23,6 @@ use crate::commands::{
     BrowseWebsite, DoNothing, ExecutePython, MemoryAdd, Registry, WebSearch, file_commands,
 };
 use crate::env::SystemEnv;
-use crate::http;
 #[cfg(feature = "redis")]
 use crate::memory::RedisMemories;
 #[cfg(feature = "redis")]
@@ -109,7 +109,7 @@ impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => f.debug_tuple("Folder").field(folder).finish(),
-            Self::Redis(url) => f.debug_tuple("Redis").field(&http::redacted(url)).finish(),
+            Self::Redis(url) => f.debug_tuple("Redis").field(&RedactedUrl(url)).finish(),
         }
     }
 }
@@ -123,13 +123,13 @@ impl fmt::Debug for Setup {
             .field("secret", &self.secret.is_some())
             .field("lease", &self.lease)
             .field("key", &self.key.is_some())
-            .field("base", &self.base.as_deref().map(http::redacted))
+            .field("base", &self.base.as_deref().map(RedactedUrl))
             .field("model", &self.model)
             .field("token_limit", &self.token_limit)
             .field("embedding", &self.embedding)
             .field("codec", &self.codec)
             .field("google", &self.google.is_some())
-            .field("searxng", &self.searxng.as_deref().map(http::redacted))
+            .field("searxng", &self.searxng.as_deref().map(RedactedUrl))
             .field("python", &self.python)
             .finish()
     }

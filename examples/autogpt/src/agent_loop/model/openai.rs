@@ -9,7 +9,7 @@ use copilot_wire::models::{self, Relay, Upstream as _, refused, retry_after};
 use copilot_wire::openai::{
     self, ChatCompletion, ChatMessage, ChatRequest, Function, OpenAi, Tool,
 };
-use copilot_wire::protocol::{AgentError, ModelFault};
+use copilot_wire::protocol::{AgentError, ModelFault, RedactedUrl};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Body, Response};
 use serde_json::{Map, json};
@@ -80,7 +80,7 @@ fn no_answer(_: reqwest::Error) -> AgentError {
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
-            .field("base", &http::redacted(&self.base))
+            .field("base", &RedactedUrl(&self.base))
             .finish_non_exhaustive()
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use copilot_wire::protocol::RedactedUrl;
 use reqwest::Client;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -115,7 +116,7 @@ impl SearxngSearch {
 impl fmt::Debug for SearxngSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SearxngSearch")
-            .field("base", &http::redacted(&self.base))
+            .field("base", &RedactedUrl(&self.base))
             .finish_non_exhaustive()
     }
 }
