@@ -3,6 +3,8 @@
 //! A carriage return overwrites a line, an escape sequence moves the cursor, a bidirectional mark reorders its
 //! neighbours: each could make one command look like another. They are replaced by escapes such as `\u{1b}`. In a text
 //! that the user approves, blanks that are invisible or look like another blank are replaced too.
+//!
+//! The module also shortens texts that are shown.
 
 use copilot_wire::protocol::plain_text;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
@@ -26,6 +28,23 @@ pub fn indented(text: &str, width: usize) -> String {
 #[must_use]
 pub fn line(text: &str) -> String {
     written_out(text, |_| false)
+}
+
+/// The number of characters of an excerpt.
+pub const EXCERPT: usize = 600;
+
+/// Returns an excerpt from the start of a text.
+#[must_use]
+pub fn shortened(text: &str) -> String {
+    truncated(text, EXCERPT)
+}
+
+/// Returns the first `most` characters of a text, and `...` if there are more.
+pub(crate) fn truncated(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
 }
 
 /// Shortens a text to `most` characters, the last of which are a note of the omitted number.
@@ -99,7 +118,9 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_ends_with_a_note() {
+    fn a_cut_is_noted() {
+        assert_eq!(truncated("äöü", 2), "äö...");
+        assert_eq!(truncated("äö", 2), "äö");
         assert_eq!(shortened_to("äöü", 3), "äöü");
         let cut = shortened_to(&"ab ".repeat(100), 200);
         assert!(cut.chars().count() <= 200, "{cut}");

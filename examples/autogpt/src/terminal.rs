@@ -12,9 +12,6 @@ use autogpt::escape;
 use autogpt::memory::store::Conversation;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 
-/// The number of characters of a result that are printed.
-const EXCERPT_CHARS: usize = 600;
-
 /// The notice when there is a new goal while an earlier run is still open.
 const OPEN_RUN: &str = "An earlier run is not over. It goes on first, and the new goal waits until it \
     has ended; `n` ends it.";
@@ -104,7 +101,7 @@ fn event_text(event: &Event) -> Option<String> {
         EventKind::Started(command) => {
             format!("> {} {}", escape::line(&command.name), command.args)
         }
-        EventKind::Ended { text, .. } => shortened(text),
+        EventKind::Ended { text, .. } => escape::shortened(text),
         EventKind::Notice(text) => text.clone(),
         _ => return None,
     };
@@ -128,13 +125,6 @@ fn thoughts_text(thoughts: &Thoughts) -> String {
         let _ = write!(out, "\nPLAN:\n- {}", thoughts.plan.join("\n- "));
     }
     out
-}
-
-fn shortened(text: &str) -> String {
-    match text.char_indices().nth(EXCERPT_CHARS) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

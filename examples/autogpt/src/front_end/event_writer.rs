@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use copilot_wire::Reply;
 use copilot_wire::protocol::{Capabilities, Citation, Notice, Protocol, SendError, Status};
 
-use super::markdown::{shortened, without_images};
+use super::markdown::without_images;
 use super::style::Style;
 use crate::agent_loop::reply::{Command, Thoughts};
 use crate::agent_loop::run::{Event, EventKind, Question};
 use crate::agent_loop::runner::{Closed, EventSink};
 use crate::commands::Source;
-use crate::escape;
+use crate::escape::{self, shortened};
 use crate::json::Value;
 
 /// A writer of events that collects the cited sources.

@@ -1,22 +1,9 @@
 //! Markdown with text from models and web pages.
 
-/// The length of an excerpt, in characters.
-const EXCERPT_CHARS: usize = 600;
+use crate::escape::truncated;
 
 /// The length of a line, in characters.
 const LINE_CHARS: usize = 120;
-
-/// Returns the start of a text.
-pub(super) fn shortened(text: &str) -> String {
-    truncated(text, EXCERPT_CHARS)
-}
-
-fn truncated(text: &str, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
-    }
-}
 
 /// Returns a text as a code block that its content cannot close: the closing fence must be at least
 /// as long as the opening one (CommonMark, fenced code blocks).
@@ -100,11 +87,5 @@ mod tests {
         }
         assert_eq!(without_images("<![CDATA["), "&lt;!\\[CDATA[");
         assert_eq!(without_images("1 < 2 <= 3 <- 4 <"), "1 < 2 <= 3 <- 4 <");
-    }
-
-    #[test]
-    fn long_texts_are_cut_between_characters() {
-        assert_eq!(truncated("äöü", 2), "äö...");
-        assert_eq!(truncated("äö", 2), "äö");
     }
 }

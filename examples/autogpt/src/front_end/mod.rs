@@ -121,9 +121,6 @@ const NO_RUN: &str = "There is no question to answer. Tell me a goal, and I star
 /// The number of characters that a question in text may have.
 const LONGEST_QUESTION: usize = 8_000;
 
-/// The number of characters of a reason to pause in a question in text, which has space for the code points of all.
-const LONGEST_REASON: usize = 600;
-
 /// Returns the question as a confirmation of the vocabulary.
 ///
 /// In text the library shows all of it on one line. A dialog may render Markdown: there the model's text is in a
@@ -136,7 +133,8 @@ fn confirmation<P: Protocol>(question: &Question) -> Confirmation {
             let text = match question {
                 // A command is never cut: one that is too long is not asked about.
                 Question::Command(_) => text,
-                Question::GoOn { .. } => escape::shortened_to(&text, LONGEST_REASON),
+                // An excerpt fits into a question, even if each character is shown as its code point.
+                Question::GoOn { .. } => escape::shortened_to(&text, escape::EXCERPT),
             };
             format!("{text}\n{}", question.further_answers())
         }
