@@ -131,10 +131,12 @@ fn confirmation<P: Protocol>(question: &Question) -> Confirmation {
         Style::Markdown => markdown::code_block(&text),
         Style::Plain => {
             let text = match question {
-                // A command is never cut: one that is too long is not asked about.
-                Question::Command(_) => text,
                 // An excerpt fits into a question, even if each character is shown as its code point.
-                Question::GoOn { .. } => escape::shortened_to(&text, escape::EXCERPT),
+                Question::GoOn { .. } if question.shown_length() > LONGEST_QUESTION => {
+                    escape::shortened_to(&text, escape::EXCERPT)
+                }
+                // A command is never cut: one that is too long is not asked about.
+                _ => text,
             };
             format!("{text}\n{}", question.further_answers())
         }
