@@ -75,11 +75,7 @@ pub(super) fn turn<P: Protocol>(
         said.push(format!("{accepted} {id}").into());
     }
     let said: Vec<&str> = said.iter().map(Cow::as_ref).collect();
-    // No index, because the answer names its question, and a user may edit the chat.
-    let turn = Turn {
-        index: None,
-        ..Turn::of_transcript(conversation, &said, answer)
-    };
+    let turn = Turn::of_transcript(conversation, &said, answer);
     (if opens { turn.opening() } else { turn }, void)
 }
 

@@ -43,7 +43,7 @@ impl Bench {
         let answer = Answer::Text(text.to_owned());
         let turn = Turn::new(Conversation::anonymous("c"), &id.to_string(), answer);
         let mut events = Vec::new();
-        let end = self.agent.turn(turn.with_index(id), &mut events).await;
+        let end = self.agent.turn(turn, &mut events).await;
         (end.unwrap(), events)
     }
 }

@@ -60,18 +60,6 @@ async fn stale_and_forged_approvals_run_nothing() {
     // The first approval does not fit the second command.
     let (end, _) = bench.answer(6, confirm(&old, true)).await;
     assert_eq!(asks(&end).id(), new);
-    // An older message that was edited is not an answer to the newest question.
-    let edited = Turn::new(
-        Conversation::anonymous("c"),
-        "edited",
-        Answer::Text("y".to_owned()),
-    );
-    let end = bench
-        .agent
-        .turn(edited.with_index(2), &mut Vec::new())
-        .await;
-    assert_eq!(asks(&end.unwrap()).id(), new);
-    assert_eq!(bench.runs(), 1);
     // Declining rejects the command, not the run.
     let (end, _) = bench.answer(7, confirm(&new, false)).await;
     assert!(matches!(end, TurnEnd::Finish(End::Complete(_))));
@@ -159,23 +147,4 @@ async fn feedback_to_what_has_started_says_that_it_is_lost() {
         assert_eq!(*reason(&end), Reason::Lost("effect".to_owned()));
         assert_eq!(bench.runs(), 1);
     }
-}
-
-#[tokio::test]
-async fn an_older_answer_does_not_go_on_with_what_was_stopped() {
-    let bench = Bench::new(Arc::new(MemoryStore::default()));
-    bench.reply(&command("effect", "{}"));
-    bench.say(1, "goal").await;
-    let answer = Answer::Text("y".to_owned());
-    let end = bench.agent.turn(turn(2, answer), &mut ClosesAfter(0)).await;
-    assert!(matches!(end, Err(TurnError::Closed)));
-    let edited = Turn::new(
-        Conversation::anonymous("c"),
-        "edited",
-        Answer::Text("another goal".to_owned()),
-    );
-    let mut events = Vec::new();
-    let end = bench.agent.turn(edited.with_index(1), &mut events).await;
-    assert_eq!(*reason(&end.unwrap()), Reason::Interrupted);
-    assert_eq!(bench.runs(), 0);
 }

@@ -96,7 +96,7 @@ impl Bench {
 
 pub(crate) fn turn(id: u64, answer: Answer) -> Turn {
     let conversation = Conversation::anonymous("c");
-    Turn::new(conversation, &id.to_string(), answer).with_index(id)
+    Turn::new(conversation, &id.to_string(), answer)
 }
 
 pub(crate) fn stores() -> Vec<(Arc<dyn RunStore>, Option<tempfile::TempDir>)> {

@@ -70,7 +70,7 @@ impl<'a> ActiveTurn<'a> {
         // Releases the memory of a run that has expired or is replaced.
         self.release().await;
         let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
-        self.record.begin(turn.id, turn.index);
+        self.record.begin(turn.id);
         self.perform(run).await
     }
 
@@ -84,19 +84,9 @@ impl<'a> ActiveTurn<'a> {
         if restarts || matches!(run.effect(), Effect::Finish(_)) {
             return self.first(turn).await;
         }
-        let stale = record
-            .index
-            .zip(turn.index)
-            .is_some_and(|(last, new)| new <= last);
-        // Never smaller than before, or an answer that is older than an earlier one would be accepted.
-        let index = turn.index.max(record.index);
-        self.record.begin(turn.id, index);
+        self.record.begin(turn.id);
         // If the last turn was interrupted, the run pauses, and this answer decides how it continues.
         run.interrupt();
-        if stale {
-            self.note("This answer is older than the last one; nothing was run.");
-            return self.perform(run).await;
-        }
         run.begin_turn();
         if long {
             self.note(TOO_LONG);
@@ -125,8 +115,7 @@ impl<'a> ActiveTurn<'a> {
             _ => {}
         }
         // The last turn was interrupted.
-        let index = turn.index.max(record.index);
-        self.record.begin(format!("{} void", turn.id), index);
+        self.record.begin(format!("{} void", turn.id));
         run.interrupt();
         match self.perform(run).await? {
             TurnEnd::Ask(question) => Ok(TurnEnd::AskAgain(question)),

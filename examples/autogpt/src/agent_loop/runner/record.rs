@@ -11,8 +11,6 @@ pub(super) struct Record {
     pub(super) run: String,
     /// The id of the turn.
     pub(super) turn: String,
-    /// The number of user messages.
-    pub(super) index: Option<u64>,
     /// The events of the turn, which are shown again if the request is sent again.
     pub(super) events: Vec<Event>,
 }
@@ -28,9 +26,8 @@ impl Record {
     }
 
     /// Starts a turn without events.
-    pub(super) fn begin(&mut self, turn: String, index: Option<u64>) {
+    pub(super) fn begin(&mut self, turn: String) {
         self.turn = turn;
-        self.index = index;
         self.events = Vec::new();
     }
 }

@@ -15,10 +15,6 @@ pub struct Turn {
     /// The id, by which a request that is sent again is recognised: a digest of the whole transcript, if the front end
     /// sends it.
     pub id: String,
-    /// The number of user messages in the transcript, for callers whose answers do not name their question. An answer
-    /// whose index is not larger than the last one runs nothing. The front ends here do not set it: their answers name
-    /// the question.
-    pub index: Option<u64>,
     /// `true` for the first turn of a chat. A goal then starts a new run, even if the conversation has an open one:
     /// that run is of an earlier chat with the same first message.
     pub opens: bool,
@@ -33,7 +29,6 @@ impl Turn {
         Self {
             conversation,
             id: id.to_owned(),
-            index: None,
             opens: false,
             answer,
         }
@@ -42,19 +37,10 @@ impl Turn {
     /// Creates the latest turn of a front end that sends its whole transcript: all user messages,
     /// oldest first.
     ///
-    /// The same transcript is the same turn, so requests that are sent again and regenerated replies run nothing. The
-    /// transcript must be complete: if it had only the last messages, its number of messages would not grow.
+    /// The same transcript is the same turn, so requests that are sent again and regenerated replies run nothing.
     #[must_use]
     pub fn of_transcript(conversation: Conversation, said: &[&str], answer: Answer) -> Self {
-        let turn = Self::new(conversation, &hex_digest(said), answer);
-        turn.with_index(said.len() as u64)
-    }
-
-    /// Sets the number of user messages.
-    #[must_use]
-    pub fn with_index(self, index: u64) -> Self {
-        let index = Some(index);
-        Self { index, ..self }
+        Self::new(conversation, &hex_digest(said), answer)
     }
 
     /// Marks the first turn of a chat.
