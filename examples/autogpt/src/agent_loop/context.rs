@@ -141,8 +141,6 @@ pub struct Context {
     pub used: usize,
     /// Tokens left for the reply. With the original's rules it can be smaller than the reserve.
     pub max_tokens: i64,
-    /// The number of memories included.
-    pub memories_included: usize,
 }
 
 /// An error for a request that cannot fit.
@@ -178,7 +176,7 @@ impl Context {
         tokenizer: &dyn Tokenizer,
         parts: &Parts<'_>,
     ) -> Result<Self, ContextError> {
-        let (base, base_tokens, memories_included) = base(rules, tokenizer, parts)?;
+        let (base, base_tokens) = base(rules, tokenizer, parts)?;
         let input = Message::user(parts.input);
         let limit = rules.send_limit();
         // The original's rules send input of any size, so its exact cost is needed for the totals.
@@ -210,7 +208,6 @@ impl Context {
             history_costs,
             used,
             max_tokens: signed(rules.token_limit) - signed(used),
-            memories_included,
         })
     }
 }
@@ -219,13 +216,12 @@ fn signed(tokens: usize) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-/// Builds the messages of prompt, time and as many memories as fit. Returns them with their cost
-/// and the number of memories.
+/// Builds the messages of prompt, time and as many memories as fit. Returns them with their cost.
 fn base(
     rules: &ContextRules,
     tokenizer: &dyn Tokenizer,
     parts: &Parts<'_>,
-) -> Result<(Vec<Message>, usize, usize), ContextError> {
+) -> Result<(Vec<Message>, usize), ContextError> {
     let memories = parts.memories;
     // One memory is dropped at a time, as the cost of a list is not the sum of its items.
     let mut included = memories.get(..rules.memories).unwrap_or(memories);
@@ -246,7 +242,7 @@ fn base(
             false => rules.cost.count(tokenizer, &messages) + parts.overhead,
         };
         if tokens <= rules.base_cap {
-            return Ok((messages, tokens, included.len()));
+            return Ok((messages, tokens));
         }
         let fewer = match rules.drop_first {
             DropFirst::Best => included.split_first().map(|(_, rest)| rest),

@@ -131,16 +131,6 @@ impl MessageCost {
         per_list: 3,
     };
 
-    /// Returns the constants of a model, or `None` for a name that the original rejected.
-    #[must_use]
-    pub fn of_model(model: &str) -> Option<Self> {
-        match model {
-            "gpt-3.5-turbo" | "gpt-3.5-turbo-0301" => Some(Self::GPT_3_5),
-            "gpt-4" | "gpt-4-0314" => Some(Self::GPT_4),
-            _ => None,
-        }
-    }
-
     /// Returns the tokens of a message list.
     #[must_use]
     pub fn count(self, tokenizer: &dyn Tokenizer, messages: &[Message]) -> usize {

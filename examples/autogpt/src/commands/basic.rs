@@ -18,19 +18,3 @@ impl Command for DoNothing {
         Ok(Output::new("No action performed."))
     }
 }
-
-/// The command `generate_image` of the original, without an image provider. Only the fixtures register it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct GenerateImage;
-
-#[async_trait]
-impl Command for GenerateImage {
-    fn spec(&self) -> Spec {
-        Spec::new("generate_image", "Generate image", &[("prompt", "prompt")])
-    }
-
-    async fn run(&self, args: &Args<'_>, _: &Scope) -> Result<Output, CommandError> {
-        args.text("prompt")?;
-        Ok(Output::new("No Image Provider Set"))
-    }
-}

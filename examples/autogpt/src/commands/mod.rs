@@ -30,7 +30,7 @@ use crate::json::Value;
 use crate::memory::Memory;
 
 pub use args::Args;
-pub use basic::{DoNothing, GenerateImage};
+pub use basic::DoNothing;
 pub use error::{CommandError, Wording};
 pub use execute::ExecutePython;
 pub use files::file_commands;

@@ -89,14 +89,6 @@ impl Memory for LocalMemory {
         let texts = best.into_iter().filter_map(|row| rows.texts.get(row));
         Ok(texts.cloned().collect())
     }
-
-    async fn clear(&self) {
-        *self.rows.lock().await = Rows::default();
-    }
-
-    async fn count(&self) -> usize {
-        self.rows.lock().await.texts.len()
-    }
 }
 
 impl Rows {

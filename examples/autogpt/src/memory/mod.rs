@@ -44,12 +44,6 @@ pub trait Memory: Send + Sync + fmt::Debug {
     ///
     /// [`MemoryError`] if the query could not be embedded.
     async fn relevant(&self, query: &str, count: usize) -> Result<Vec<String>, MemoryError>;
-
-    /// Deletes all texts.
-    async fn clear(&self);
-
-    /// Returns the number of texts.
-    async fn count(&self) -> usize;
 }
 
 /// The memories of all conversations.

@@ -104,19 +104,6 @@ impl Memory for RedisMemory {
         let texts = best.into_iter().filter_map(|row| rows.get(row));
         Ok(texts.map(|row| row.text.clone()).collect())
     }
-
-    async fn clear(&self) {
-        let mut rows = self.rows.lock().await;
-        let deleted = self.redis.clone().del::<_, ()>(&self.key).await;
-        // After an error the rows remain, because the list in Redis is unchanged.
-        if deleted.is_ok() {
-            rows.clear();
-        }
-    }
-
-    async fn count(&self) -> usize {
-        self.redis.clone().llen(&self.key).await.unwrap_or(0)
-    }
 }
 
 /// The memories of all conversations in Redis. They outlive their runs, like memory files.
