@@ -66,7 +66,7 @@ fn yes(chat: &Chat<'_>) -> serde_json::Value {
 #[tokio::test]
 async fn what_is_shown_and_repeated_of_a_useless_reply_is_bounded() {
     for front in FRONTS {
-        // Also characters that are longer as they are shown: as escapes, or as several bytes.
+        // Also characters that are longer as they are shown: as escapes, or as code points.
         let kinds = ["word ", "\\u202e", "\u{a0}", "日本語 ", "<b>![x]"];
         let sizes = [1, 100, 1_000_000].map(|size| ("word ", size));
         let kinds = kinds.map(|kind| (kind, 20_000));
@@ -85,14 +85,11 @@ async fn what_is_shown_and_repeated_of_a_useless_reply_is_bounded() {
                 bench.replies((0..6).map(|_| reply.clone()));
                 let mut chat = Chat::new(&bench, front);
                 chat.say("make an effect").await;
-                let length = chat.stream.len();
+                let length = chat.stream.chars().count();
                 assert!(length < 70_000, "{front:?} {kind:?} {size}: {length}");
                 let sent = bench.script.latest_request().concat();
-                assert!(
-                    sent.len() < 60_000,
-                    "{front:?} {kind:?} {size}: {}",
-                    sent.len()
-                );
+                let length = sent.chars().count();
+                assert!(length < 60_000, "{front:?} {kind:?} {size}: {length}");
                 let is_cut = |text: &str| text.contains("[Cut: ") || text.contains("［Cut： ");
                 assert_eq!(
                     is_cut(&chat.stream),

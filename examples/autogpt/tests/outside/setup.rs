@@ -28,7 +28,7 @@ fn no_secret_is_printed() {
         format!("{search:?}"),
     ] {
         assert!(!printed.contains("SECRET"), "{printed}");
-        assert!(printed.contains("\"https://a.example/v1\""), "{printed}");
+        assert!(printed.contains("\"https://…@a.example/v1\""), "{printed}");
     }
 }
 
