@@ -108,10 +108,10 @@ impl ModelError {
     /// Returns `true` if a retry may succeed.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
-        matches!(
-            self.failure.class(),
-            "busy" | "failed" | "no_answer" | "truncated"
-        )
+        use ModelFault::{Busy, Failed, NoAnswer, Truncated};
+        let class = self.failure.class();
+        let faults = [Busy, Failed, NoAnswer, Truncated];
+        faults.iter().any(|fault| fault.as_str() == class)
     }
 }
 
