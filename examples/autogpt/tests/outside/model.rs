@@ -183,6 +183,9 @@ async fn what_is_no_answer_is_not_asked_again() {
         answer("401 Unauthorized", "application/json", "{}"),
         answer("200 OK", "application/json", "{\"choices\":[]}"),
         answer("200 OK", "text/html", "<html>"),
+        // Busy, but a retry is forbidden or useless for a long time.
+        answer("429 Busy\r\nx-should-retry: false", "text/plain", ""),
+        answer("429 Busy\r\nretry-after: 3600", "text/plain", ""),
     ] {
         let bench = Bench::new(vec![wrong]).await;
         let (end, _) = bench.say(1, "goal").await;

@@ -16,7 +16,7 @@ use crate::scripted::command;
 async fn a_model_that_fails_loses_nothing() {
     let bench = Bench::new(Arc::new(MemoryStore::default()));
     for _ in 0..4 {
-        bench.fail(ModelFault::Busy.into());
+        bench.fail(ModelFault::Failed.into());
     }
     let (end, _) = bench.say(1, "goal").await;
     assert!(matches!(reason(&end), Reason::Model(_)));

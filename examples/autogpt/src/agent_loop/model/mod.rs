@@ -100,7 +100,8 @@ impl ModelReply {
 pub struct ModelError {
     /// The failure.
     pub failure: AgentError,
-    /// The time that the server wants clients to wait before they retry. `None` if it names none.
+    /// The time after which a busy server may be asked again
+    /// ([`retry_after`](copilot_wire::models::retry_after)). `None` for other failures, and if a retry makes no sense.
     pub wait: Option<Duration>,
 }
 
@@ -108,10 +109,10 @@ impl ModelError {
     /// Returns `true` if a retry may succeed.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
-        use ModelFault::{Busy, Failed, NoAnswer, Truncated};
+        use ModelFault::{Failed, NoAnswer, Truncated};
         let class = self.failure.class();
-        let faults = [Busy, Failed, NoAnswer, Truncated];
-        faults.iter().any(|fault| fault.as_str() == class)
+        let faults = [Failed, NoAnswer, Truncated];
+        self.wait.is_some() || faults.iter().any(|fault| fault.as_str() == class)
     }
 }
 
