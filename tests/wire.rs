@@ -109,6 +109,8 @@ mod namesakes {
         pub(crate) enum Object {
             #[wire(member = "text", content)]
             Yield(String),
+            #[wire(member = "key", secret)]
+            Key(String),
             #[wire(other)]
             Other(Json),
         }
@@ -162,6 +164,14 @@ fn debug_shows_the_names_as_the_language_does() {
     assert!(shown.starts_with(r#"Typed { type: "a", in: "#), "{shown}");
     let object = format!("{:?}", raw::Object::Yield("a".into()));
     assert!(object.starts_with("Yield("), "{object}");
+}
+
+#[test]
+fn debug_of_a_secret_variant_shows_only_its_name() {
+    let key = raw::Object::from_json(r#"{"type":"key","key":"k-1"}"#).unwrap();
+    let shown = format!("{key:?} {key:#?}");
+    assert!(shown.starts_with("Key("), "{shown}");
+    assert!(!shown.contains("k-1"), "{shown}");
 }
 
 #[test]

@@ -156,7 +156,7 @@ pub(crate) enum Show {
     Presence,
     /// The beginning of a name, which may have any length.
     Start,
-    /// No part.
+    /// No part: a struct omits the field. A variant prints its name, as with `Presence`.
     Nothing,
 }
 
@@ -181,9 +181,9 @@ impl Show {
     /// Returns the expression that the `Debug` builder gets in place of the reference `value`.
     pub(crate) fn shown(self, value: impl ToTokens) -> TokenStream {
         match self {
-            Self::All | Self::Nothing => quote!(#value),
+            Self::All => quote!(#value),
             Self::Size => quote!(&::copilot_wire::__private::Redact::size(#value)),
-            Self::Presence => quote!(&::copilot_wire::__private::Hidden),
+            Self::Presence | Self::Nothing => quote!(&::copilot_wire::__private::Hidden),
             Self::Start => quote!(&::copilot_wire::__private::Redact::cut(#value)),
         }
     }

@@ -105,7 +105,7 @@ use crate::json::value::Json;
 /// | `other` | the variant of all values that no other variant has |
 /// | `name = "done"` | the name; by default the variant's. If the value is the complete object, it is a struct with `fixed`, and the name there counts instead. |
 /// | `member = "text"` | the variant's value is this member of the object; by default the complete object |
-/// | `content`, `hidden`, `cut`, `secret` | as for a field |
+/// | `content`, `hidden`, `cut`, `secret` | as for a field, after the name of the variant |
 pub trait Wire: Sized {
     /// The escape policy of [`to_raw`](Self::to_raw).
     const ESCAPE: Escape = Escape::JsonAndSeparators;
