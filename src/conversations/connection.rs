@@ -83,4 +83,13 @@ impl ConnectionTurns {
         let key = connection.key(id);
         connection.store.put(&key, record, keep).await
     }
+
+    /// Deletes the record of a turn. Returns `false` if the id is unknown.
+    pub(super) async fn delete(&self, id: &str) -> bool {
+        let Some(connection) = self.0.upgrade() else {
+            return false;
+        };
+        let deleted = connection.store.delete(&connection.key(id)).await;
+        deleted.unwrap_or_default()
+    }
 }

@@ -385,18 +385,22 @@ impl UserConversations {
         Err(RecordError::Unavailable("records come back".into()))
     }
 
-    /// Deletes the record of a turn: the turn and the turns after it can no longer be continued. Returns `false` if the
-    /// id is unknown.
+    /// Deletes the record of a turn, in the store and in the request's connection: the turn and the turns after it can
+    /// no longer be continued. Returns `false` if the id is unknown.
     ///
     /// # Errors
     ///
     /// [`RecordError`] if the store fails.
     pub async fn delete(&self, id: &str) -> Result<bool, RecordError> {
-        let key = self.key(id);
-        match &self.store {
-            Some(store) => self.ask(store.delete(&key)).await,
-            None => Ok(false),
-        }
+        let of_connection = match &self.connection {
+            Some(connection) => connection.delete(id).await,
+            None => false,
+        };
+        let stored = match &self.store {
+            Some(store) => self.ask(store.delete(&self.key(id))).await?,
+            None => false,
+        };
+        Ok(of_connection || stored)
     }
 
     /// Stores the record of a turn that follows `parents`. Returns `false` if a record with this id exists.

@@ -7,6 +7,7 @@
 )]
 
 mod chats;
+mod deletions;
 mod handshake;
 mod limits;
 mod properties;
