@@ -1,5 +1,6 @@
 //! Streams that were recorded.
 
+use copilot_wire::protocol::plain_text;
 use copilot_wire_kit::check::{self, Report};
 
 use crate::FRONTS;
@@ -86,6 +87,26 @@ fn a_question_in_text_is_one_plain_line_at_the_end() {
         let stream = text(&QUESTION.replacen(from, to, 1));
         let report = recorded(Front::OpenAi, stream.as_bytes());
         assert!(report.rules().any(|id| id == rule), "{from} {to}: {report}");
+    }
+}
+
+#[test]
+fn rule_check_and_library_name_the_same_punctuation() {
+    let mut rules = Front::OpenAi.kit().rules();
+    let rule = rules.find(|rule| rule.id == "question/plain").unwrap();
+    for mark in ('!'..='~').filter(char::is_ascii_punctuation) {
+        let stream = text(&QUESTION.replacen("rm", &format!("r{mark}m"), 1));
+        let is_fault = recorded(Front::OpenAi, stream.as_bytes())
+            .rules()
+            .any(|id| id == "question/plain");
+        // Alone, because a full stop before a letter is replaced too.
+        let is_replaced = plain_text(&mark.to_string()) != mark.to_string();
+        assert_eq!(is_fault, is_replaced, "{mark}");
+        assert_eq!(
+            is_fault,
+            !rule.says.contains(&format!("`{mark}`")),
+            "{mark}"
+        );
     }
 }
 

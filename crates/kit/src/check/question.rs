@@ -17,7 +17,7 @@ rules! {
         "the server does not find its question again, and no answer counts",
         "end the line with what `Question::to_text` returns";
     PLAIN = Error "question/plain",
-        "title and message of a question in text have no punctuation of ASCII but `.`, `,`, `;`, `/`, `+`, `-` and `?`",
+        "title and message of a question in text have no punctuation of ASCII but `.`, `,`, `;`, `/`, `-` and `?`",
         "renderers of Markdown, HTML and formulas hide a part of it, and show the code",
         "write fullwidth forms, as `Question::to_text` does";
 }
