@@ -1,8 +1,11 @@
 //! Tests of the conversations that front ends store and send again.
 
 use bytes::Bytes;
+use copilot_wire::ag_ui::AgUi;
+use copilot_wire::github::GitHub;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
+use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Reply, Request, async_trait, github, meilisearch, openai};
 use copilot_wire_kit::ag_ui::App;
 use copilot_wire_kit::github::CopilotChat;
@@ -10,7 +13,7 @@ use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
 use copilot_wire_kit::ui_stream::ChatPage;
-use copilot_wire_kit::{Answer, FrontEnd, Harness, HarnessError, Next};
+use copilot_wire_kit::{Answer, FrontEnd, Harness, HarnessError, Next, Setup, Toolkit};
 use futures::executor::block_on;
 use http::{HeaderName, HeaderValue};
 
@@ -279,4 +282,27 @@ fn headers_add_up() {
         assert_eq!(harness.prompt("headers").await.unwrap().text(), "ada, eve");
         assert_eq!(harness.prompt("id").await.unwrap().text(), "mine");
     });
+}
+
+#[test]
+fn the_id_of_a_setup_replaces_the_recorded_one() {
+    fn sent<P: Toolkit>(recorded: &'static str, id: Option<&str>) -> String {
+        let mut setup = Setup::default();
+        setup.request = Some(Bytes::from_static(recorded.as_bytes()));
+        setup.conversation_id = id.map(str::to_owned);
+        let front = P::front_end(&setup).unwrap();
+        String::from_utf8(front.request().body().to_vec()).unwrap()
+    }
+    fn check<P: Toolkit>(recorded: &'static str) {
+        assert!(sent::<P>(recorded, None).contains("c-1"));
+        let other = sent::<P>(recorded, Some("c-2"));
+        assert!(other.contains("c-2") && !other.contains("c-1"), "{other}");
+    }
+    check::<AgUi>(
+        r#"{"threadId":"c-1","runId":"r","messages":[{"id":"1","role":"user","content":"hi"}]}"#,
+    );
+    check::<GitHub>(r#"{"copilot_thread_id":"c-1","messages":[{"role":"user","content":"hi"}]}"#);
+    check::<UiStream>(
+        r#"{"id":"c-1","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"hi"}]}]}"#,
+    );
 }

@@ -19,7 +19,8 @@ pub struct Setup<'a> {
     pub model: Option<String>,
     /// The Meilisearch workspace. `None` for `default`.
     pub workspace: Option<String>,
-    /// The id of the conversation. `None` for the recorded one, or a constant.
+    /// The id of the conversation, in place of the recorded one. `None` for the recorded one, or a constant if there is
+    /// none.
     pub conversation_id: Option<String>,
     /// Finds data for the widgets of the front end, by any of their names. `None` if there is no data.
     pub data: Option<&'a Find<'a>>,

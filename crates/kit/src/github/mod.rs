@@ -46,10 +46,10 @@ impl Toolkit for GitHub {
     type FrontEnd = CopilotChat;
 
     fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, BoxError> {
-        if let Some(request) = &setup.request {
-            return Ok(CopilotChat::continuing(ChatRequest::from_json(request)?));
-        }
-        let front = CopilotChat::new("agent");
+        let front = match &setup.request {
+            Some(request) => CopilotChat::continuing(ChatRequest::from_json(request)?),
+            None => CopilotChat::new("agent"),
+        };
         Ok(match &setup.conversation_id {
             Some(id) => front.conversation_id(id),
             None => front,
