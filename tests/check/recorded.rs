@@ -1,7 +1,7 @@
 //! Streams that were recorded.
 
 use copilot_wire::protocol::plain_text;
-use copilot_wire_kit::check::{self, Report};
+use copilot_wire_kit::check::{self, Recorded, Report};
 
 use crate::FRONTS;
 use crate::script::Front;
@@ -126,4 +126,16 @@ fn a_finding_says_where_it_is() {
     let report = recorded(Front::OpenAi, failed.as_bytes());
     assert!(report.rules().eq(["openai/after-error"]), "{report}");
     assert_eq!(report.findings[0].offset, Some(FAILURE.len()));
+}
+
+#[test]
+fn only_an_object_gets_a_model() {
+    for (body, expected) in [
+        (r#"{"n":1}"#, r#"{"model":"m","n":1}"#),
+        ("[1, 2]", "[1, 2]"),
+        ("half {", "half {"),
+    ] {
+        let request = Recorded::new(None, "a request", body).model("m");
+        assert_eq!(request.body, expected);
+    }
 }

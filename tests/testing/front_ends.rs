@@ -247,8 +247,10 @@ fn what_cannot_be_answered_is_an_error() {
         tiers.primary.push(widget);
         request.widgets = Some(Widgets::Tiers(tiers));
         let mut harness = Harness::new(Workspace::continuing(request), Reader);
-        let none = harness.answer([]).await;
-        assert!(matches!(none, Err(HarnessError::Calls { calls: 0, .. })));
+        let none = harness.answer([]).await.unwrap_err();
+        assert_eq!(none.to_string(), "the turn before ended without calls");
+        let none = harness.answer_itself().await;
+        assert!(matches!(none, Err(HarnessError::NoCalls)));
         harness.prompt("How high?").await.unwrap();
         let own = harness.answer_itself().await.unwrap_err();
         assert_eq!(

@@ -87,6 +87,9 @@ pub enum HarnessError {
     /// There is no question to answer.
     #[error("the turn before ended without a question")]
     NoQuestion,
+    /// There are no calls to answer.
+    #[error("the turn before ended without calls")]
+    NoCalls,
     /// The number of answers differs from the number of calls.
     #[error("the turn before made {calls} calls, not {answers}")]
     Calls {
@@ -160,16 +163,18 @@ impl<F: FrontEnd> Harness<F> {
     ///
     /// # Errors
     ///
-    /// [`HarnessError::Calls`] without calls or with another number; [`HarnessError::Refused`].
+    /// [`HarnessError::NoCalls`] when there are no calls; [`HarnessError::Calls`] with another number of answers;
+    /// [`HarnessError::Refused`].
     pub async fn answer(
         &mut self,
         answers: impl IntoIterator<Item = Answer>,
     ) -> Result<Transcript<F::Protocol>, HarnessError> {
         let answers: Vec<_> = answers.into_iter().collect();
         let calls = self.next.calls().len();
-        if calls == 0 || calls != answers.len() {
-            let answers = answers.len();
-            return Err(HarnessError::Calls { calls, answers });
+        match answers.len() {
+            _ if calls == 0 => return Err(HarnessError::NoCalls),
+            answers if answers != calls => return Err(HarnessError::Calls { calls, answers }),
+            _ => {}
         }
         self.front.answer(answers);
         self.turn().await
@@ -179,8 +184,8 @@ impl<F: FrontEnd> Harness<F> {
     ///
     /// # Errors
     ///
-    /// [`HarnessError::NoAnswer`] when the front end cannot answer a call; [`HarnessError::Calls`] without calls;
-    /// [`HarnessError::Refused`].
+    /// [`HarnessError::NoAnswer`] when the front end cannot answer a call; [`HarnessError::NoCalls`] when there are no
+    /// calls; [`HarnessError::Refused`].
     pub async fn answer_itself(&mut self) -> Result<Transcript<F::Protocol>, HarnessError> {
         let calls = self.next.calls();
         let answer = |call| {

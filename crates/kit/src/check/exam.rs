@@ -60,14 +60,13 @@ impl Recorded {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Sets the member `model` of the body.
+    /// Sets the member `model` of the body. A body that is not a JSON object remains unchanged.
     #[must_use]
     pub fn model(mut self, model: &str) -> Self {
-        let mut body = self.json();
-        if let Some(body) = body.as_object_mut() {
+        if let Value::Object(mut body) = self.json() {
             body.insert("model".to_owned(), model.into());
+            self.body = Value::Object(body).to_string().into();
         }
-        self.body = body.to_string().into();
         self
     }
 }
