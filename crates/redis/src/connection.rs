@@ -1,7 +1,8 @@
 //! The connection that all commands share: to one server, to the master that Sentinels name, or to a cluster.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use futures_util::future::{select_ok, try_join_all};
@@ -20,8 +21,8 @@ use crate::url::{self, Target};
 
 /// The time limit for the answer to a command, and for a new connection.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(2);
-/// The time limit for the last connection and for the last command, when a store is dropped.
-const LAST_TIMEOUT: Duration = Duration::from_millis(250);
+/// The time for which a store that is dropped waits for its last command, with the connection for it.
+const LAST_TIMEOUT: Duration = Duration::from_millis(500);
 /// The time for which later commands get the failure of an attempt to connect, without another attempt.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 /// The time without an answer from any server of a cluster after which the connection is opened again.
@@ -178,18 +179,28 @@ impl Connection {
         Client::open(server).map_err(|error| Fault::new(&error))
     }
 
-    /// Sends a command over a separate, blocking connection, for use without a runtime. Failures are ignored.
-    pub(crate) fn send_blocking(&self, command: &Cmd) {
+    /// Sends a command over a separate, blocking connection, for use without a runtime, and waits for
+    /// [`LAST_TIMEOUT`] at most. Failures are ignored.
+    pub(crate) fn send_blocking(&self, command: Cmd) {
         let mut server = lock(&self.servers).first().cloned();
-        // In a cluster, the first server redirects to the server of the key.
-        for _ in 0..2 {
-            let Some(to) = server.take() else { return };
-            if let Err(error) = send_blocking(&to, command) {
-                let node = error.redirect_node();
-                let node = node.and_then(|(node, _)| node.rsplit_once(':'));
-                server = node.and_then(|(host, port)| Some(url::at(&to, host, port.parse().ok()?)));
+        let (is_running, end) = mpsc::channel::<()>();
+        // In a thread, because the timeouts of sockets limit single reads, and no lookup of a name.
+        let thread = thread::Builder::new().spawn(move || {
+            // Dropped at the end, or with this closure if there is no thread: both end the wait.
+            let _is_running = is_running;
+            // In a cluster, the first server redirects to the server of the key.
+            for _ in 0..2 {
+                let Some(to) = server.take() else { return };
+                if let Err(error) = send_blocking(&to, &command) {
+                    let node = error.redirect_node();
+                    let node = node.and_then(|(node, _)| node.rsplit_once(':'));
+                    server =
+                        node.and_then(|(host, port)| Some(url::at(&to, host, port.parse().ok()?)));
+                }
             }
-        }
+        });
+        drop(thread);
+        let _ = end.recv_timeout(LAST_TIMEOUT);
     }
 
     /// Opens the connection. Only a lasting failure is an error.

@@ -36,7 +36,7 @@ impl Drop for Lease<'_> {
         let mut give_up = redis::cmd("SET");
         give_up.arg(self.1.lease(self.1.process())).arg(GIVEN_UP);
         give_up.arg("PX").arg(LEASE.as_millis() as u64);
-        self.0.send_blocking(&give_up);
+        self.0.send_blocking(give_up);
     }
 }
 

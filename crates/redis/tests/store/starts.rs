@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Protocol};
@@ -200,4 +202,49 @@ async fn a_url_that_is_not_valid() {
         .await;
     let text = "reply store unavailable: redis: a prefix cannot have braces";
     assert_eq!(prefix.unwrap_err().to_string(), text);
+}
+
+/// A server that refuses every command, and whose answer to the last one has no end.
+#[test]
+fn a_drop_does_not_wait_for_the_end_of_an_answer() {
+    let (is_last, has_ended) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicBool::new(false)),
+    );
+    let (lease, leased) = mpsc::channel();
+    let server = {
+        let (is_last, has_ended) = (Arc::clone(&is_last), Arc::clone(&has_ended));
+        listen(move |mut socket| {
+            let mut bytes = [0; 4096];
+            while let Ok(length @ 1..) = socket.read(&mut bytes) {
+                let sent = String::from_utf8_lossy(&bytes[..length]).into_owned();
+                if is_last.load(Ordering::Relaxed) {
+                    let pieces = std::iter::once("+").chain(std::iter::repeat_n("x", 3000));
+                    for piece in pieces {
+                        if socket.write_all(piece.as_bytes()).is_err() {
+                            return;
+                        }
+                        std::thread::sleep(Duration::from_millis(10));
+                    }
+                    has_ended.store(true, Ordering::Relaxed);
+                    return;
+                }
+                let commands = sent.split("\r\n").filter(|line| line.starts_with('*'));
+                let refusals = "-ERR not now\r\n".repeat(commands.count());
+                socket.write_all(refusals.as_bytes()).unwrap();
+                if sent.contains("PEXPIRE") {
+                    let _ = lease.send(());
+                }
+            }
+        })
+    };
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let store = RedisReplyStore::connect(format!("redis://{server}/"));
+    let store = runtime.block_on(store.into_future()).unwrap();
+    // The lease exists from the first attempt to renew it.
+    leased.recv().unwrap();
+    is_last.store(true, Ordering::Relaxed);
+    drop(store);
+    drop(runtime);
+    assert!(!has_ended.load(Ordering::Relaxed));
 }
