@@ -32,10 +32,11 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     /// A small request, and the paths and headers of requests.
     const SAMPLE: Sample;
 
-    /// The tables of the rules of this protocol.
+    /// The tables of the rules of this protocol. Empty by default: then only the rules for endpoints of all protocols
+    /// apply.
     const RULES: &'static [&'static [&'static Rule]] = &[];
 
-    /// The ids of rules that the protocol's official servers break: they are reported as warnings.
+    /// The ids of rules that the protocol's official servers break: they are reported as warnings. Empty by default.
     const TOLERATED: &'static [&'static str] = &[];
 
     /// The emulated front end.
@@ -144,9 +145,9 @@ macro_rules! in_modules {
 pub struct Sample {
     /// The body of a small request.
     pub request: &'static str,
-    /// The paths of a mounted agent.
+    /// The paths of a mounted agent. Empty if no test sends requests to them.
     pub paths: &'static [&'static str],
-    /// The names of the headers that are read.
+    /// The names of the headers that are read. Empty if none is.
     pub headers: &'static [&'static str],
 }
 

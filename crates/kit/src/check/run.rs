@@ -63,7 +63,7 @@ impl<'a> Check<'a> {
         (kit.check)(&mut exam).await;
     }
 
-    /// Returns the findings so far.
+    /// Returns the findings so far. Before [`run`](Self::run) there are none, and every rule is in [`Report::unseen`].
     #[must_use]
     pub fn report(&self) -> Report {
         self.judge.report(self.target.kit.rules())

@@ -47,7 +47,8 @@ where
 
 /// Checks that a store limits the bytes of one user, and that other users lose nothing when the limit is reached.
 ///
-/// `bytes` is the limit of one user, of at least 100,000. The store needs space for twice as much.
+/// `bytes` is the limit of one user, of at least 100,000. The store needs space for twice as much. Under a smaller limit
+/// the check may report a store without a fault, because what stores add to each record then counts for more.
 ///
 /// # Errors
 ///
