@@ -118,7 +118,7 @@ fn faults_are_found() {
         (
             "arguments",
             call.replace("\\\"port\\\":", "\\\"port\\\""),
-            &["responses/arguments"],
+            &["call/arguments"],
         ),
         (
             "usage",

@@ -49,6 +49,15 @@ impl Effect {
             data,
         }
     }
+
+    /// Returns the piece of the answer's text. `None` for every other effect.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Effect {

@@ -136,11 +136,10 @@ impl Answer {
 /// The default id of a conversation.
 pub const CONVERSATION: &str = "00000000-0000-4000-8000-000000000001";
 
-/// Creates a `POST` request with a JSON body.
+/// Creates a `POST` request with a JSON body. The path is `/` if `path` is not valid.
 pub fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
     let mut request = http::Request::new(body.into());
     *request.method_mut() = http::Method::POST;
-    // A path of ASCII segments always parses.
     *request.uri_mut() = path.parse().unwrap_or_default();
     let json = http::HeaderValue::from_static("application/json");
     let headers = request.headers_mut();

@@ -60,12 +60,20 @@ mod kit;
 pub mod mcp;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
+#[cfg(any(
+    feature = "ag_ui",
+    feature = "anthropic",
+    feature = "openai",
+    feature = "responses"
+))]
+mod models;
 mod node;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
 mod protocols;
+mod race;
 mod reader;
 #[cfg(feature = "responses")]
 pub mod responses;

@@ -53,11 +53,8 @@ impl<P: Protocol> Transcript<P> {
     /// Returns the whole text of the answer.
     #[must_use]
     pub fn text(&self) -> String {
-        let text = |(_, effects): &(Duration, Effect)| match effects {
-            Effect::Text(text) => Some(text.clone()),
-            _ => None,
-        };
-        self.effects.iter().filter_map(text).collect()
+        let effects = self.effects.iter();
+        effects.filter_map(|(_, effect)| effect.text()).collect()
     }
 
     /// Returns the next action of the front end.
@@ -66,7 +63,7 @@ impl<P: Protocol> Transcript<P> {
         &self.next
     }
 
-    /// Returns the calls that the front end has to make.
+    /// Returns the calls that the front end has to make. Empty if there are none.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         self.next.calls()

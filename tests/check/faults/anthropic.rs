@@ -59,10 +59,10 @@ pub(crate) const FAULTS: &[Broken] = &[
     ("anthropic/empty", Anthropic, |_, answer| {
         answer.said(ANTHROPIC_TEXT, "")
     }),
-    ("anthropic/arguments", Anthropic, |_, answer| {
+    ("call/arguments", Anthropic, |_, answer| {
         answer.said("\\\"Brest\\\"}", "")
     }),
-    ("anthropic/tool-not-offered", Anthropic, |_, answer| {
+    ("call/not-offered", Anthropic, |_, answer| {
         answer.said("\"get_weather\"", "\"rm\"")
     }),
     ("anthropic/stop-reason", Anthropic, |_, answer| {

@@ -100,10 +100,10 @@ pub(crate) const FAULTS: &[Broken] = &[
     ("openai/one-call-at-a-time", OpenAi, |_, answer| {
         answer.said(FRAGMENT, &format!("{SECOND_CALL}{FRAGMENT}"))
     }),
-    ("openai/arguments", OpenAi, |_, answer| {
+    ("call/arguments", OpenAi, |_, answer| {
         answer.said(FRAGMENT, "")
     }),
-    ("openai/tool-not-offered", OpenAi, |_, answer| {
+    ("call/not-offered", OpenAi, |_, answer| {
         answer.said("get_weather", "get_tides")
     }),
     ("openai/error", OpenAi, |asked, answer| {

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::state::apply;
 use super::verify::Verify;
 use crate::front_end::typed_answer;
+use crate::models::tool_call;
 use crate::vocabulary::{status, table, text};
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::ag_ui::{
@@ -126,7 +127,7 @@ impl App {
         let failed = message.is_failure();
         self.input.messages.push(message);
         let call = self.call(&result.tool_call_id);
-        let call = call.and_then(|call| vocabulary(call));
+        let call = call.and_then(|call| converted(call));
         let call = call.map(|call| (call.name, call.arguments));
         let (name, arguments) = call.unwrap_or_default();
         let text = result.content.text().into_owned();
@@ -289,7 +290,7 @@ impl FrontEnd for App {
         }
         if !calls.is_empty() {
             let made = calls.iter();
-            let made = made.filter_map(|id| vocabulary(self.call(id)?)).collect();
+            let made = made.filter_map(|id| converted(self.call(id)?)).collect();
             self.calls = calls;
             return Next::Calls(made);
         }
@@ -327,11 +328,8 @@ impl FrontEnd for App {
     }
 }
 
-/// Converts a call to the shared vocabulary. Arguments that are not JSON become a string.
-fn vocabulary(call: &ToolCall) -> Option<protocol::ToolCall> {
-    let (name, arguments) = (&call.function.name, &call.function.arguments);
-    let read = protocol::ToolCall::try_from(call).ok();
-    read.or_else(|| protocol::ToolCall::new(name, arguments).ok())
+fn converted(call: &ToolCall) -> Option<protocol::ToolCall> {
+    tool_call(call, &call.function.name, &call.function.arguments)
 }
 
 /// Converts an interrupt to a question. Its texts are in the metadata.

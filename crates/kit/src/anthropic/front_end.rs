@@ -4,6 +4,7 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::models::too_large;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::anthropic::{
     Accumulator, Anthropic, Content, ContentBlock, Delta, Event, MessageParam, MessagesRequest,
@@ -73,8 +74,7 @@ impl FrontEnd for AnthropicClient {
         }
         if self.answer.push(event).is_err() {
             self.failed = true;
-            let notice = Notice::new("the answer is larger than the client takes");
-            return vec![Effect::Error(notice)];
+            return vec![too_large()];
         }
         match event {
             Event::ContentBlockDelta { delta, .. } => match delta {

@@ -32,7 +32,7 @@ mod show;
 pub use front_end::AnthropicClient;
 
 use crate::check::Rule;
-use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules, models};
 use copilot_wire::anthropic::{Anthropic, MessagesRequest, Model};
 use copilot_wire::router;
 
@@ -45,7 +45,7 @@ impl Toolkit for Anthropic {
         &["x-claude-code-session-id"],
     );
 
-    const RULES: &'static [&'static [&'static Rule]] = &[rules::RULES];
+    const RULES: &'static [&'static [&'static Rule]] = &[models::RULES, rules::RULES];
 
     in_modules!();
 

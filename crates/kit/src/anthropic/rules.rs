@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::front_end::AnthropicClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd as _, Toolkit as _};
 use copilot_wire::anthropic::{Anthropic, Event};
 use copilot_wire::protocol::FrameEvent as _;
@@ -61,14 +62,6 @@ rules! {
         "an answer has text or a call",
         "Claude Code repeats the request, and Copilot reports that there was no response",
         "send at least one text";
-    ARGUMENTS = Error "anthropic/arguments",
-        "the arguments of a call are one JSON object, in deltas",
-        "Claude Code ignores those in the start of the block",
-        "send `\"input\":{}` in the start and the arguments as `input_json_delta`";
-    NOT_OFFERED = Error "anthropic/tool-not-offered",
-        "only tools of the request are called",
-        "the client cannot run the tool, and the turn is lost",
-        "answer with text if the request has no `tools`";
     STOP_REASON = Error "anthropic/stop-reason",
         "the message ends with a `stop_reason` that clients know",
         "clients treat the answer as truncated",

@@ -21,8 +21,7 @@ rules! {
 pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>, chunks: &Chunks<'_>) {
     let at = &*stream.exchange.name;
     for block in &stream.blocks {
-        let none = block.field("event").next().is_none();
-        judge.expect(&NAMED, none, at, block.raw);
+        judge.expect(&NAMED, !block.has_field("event"), at, block.raw);
     }
     for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| !is_error(chunk)) {
         let complete = all_say(chunk, &["/id", "/model"])

@@ -27,10 +27,8 @@ pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     for block in &stream.blocks {
         let one = block.field("data").count() <= 1;
         judge.expect(&ONE_DATA_LINE, one, at, block.raw);
-        let none = block.field("id").next().is_none();
-        judge.expect(&NO_ID, none, at, block.raw);
-        let none = block.field("retry").next().is_none();
-        judge.expect(&NO_RETRY, none, at, block.raw);
+        judge.expect(&NO_ID, !block.has_field("id"), at, block.raw);
+        judge.expect(&NO_RETRY, !block.has_field("retry"), at, block.raw);
         let mut ends = block.raw.iter().enumerate();
         let bare = ends.any(|(at, byte)| *byte == b'\r' && block.raw.get(at + 1) != Some(&b'\n'));
         judge.expect(&LINE_ENDS, !bare, at, block.raw);

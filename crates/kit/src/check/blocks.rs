@@ -25,7 +25,13 @@ impl<'a> Block<'a> {
         serde_json::from_str(data).unwrap_or_default()
     }
 
-    /// Returns the lines of the field with this name.
+    /// Returns `true` if the block has a line of the field with this name.
+    #[must_use]
+    pub fn has_field(&self, name: &str) -> bool {
+        self.field(name).next().is_some()
+    }
+
+    /// Returns the lines of the field with this name, with the name. Empty if there are none.
     pub fn field(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         self.lines.iter().copied().filter(move |line| {
             line.strip_prefix(name.as_bytes())

@@ -6,12 +6,14 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use super::HAZARDS;
 use super::blocks::Block;
 use super::exchange::{Asker, Exchange};
 use super::judge::Judge;
 use super::rule::Rule;
+use crate::front_end::post;
 use crate::kit::Kit;
 use crate::signer::Signer;
 use copilot_wire::protocol::Refusal;
@@ -52,6 +54,15 @@ impl Recorded {
         entries
             .map(|entry| Self::new(Some(rule), &entry.name, entry.body.to_string()))
             .collect()
+    }
+
+    /// Creates a request for chat completions, with a text that is hard to repeat: separators, quotes, characters of four
+    /// bytes, and text that looks like framing.
+    #[must_use]
+    pub fn hazards(rule: &'static Rule) -> Self {
+        let message = json!({"role": "user", "content": HAZARDS});
+        let body = json!({"model": "gpt-4o-mini", "stream": true, "messages": [message]});
+        Self::new(Some(rule), "text that breaks lines", body.to_string())
     }
 
     /// Returns the body as JSON, `null` if it is not JSON.
@@ -171,14 +182,13 @@ impl<'a> Exam<'a> {
         self.session.insert(name, value);
     }
 
-    /// Creates a request with the headers that the front end sends, without a signature.
+    /// Creates a request with the headers that the front end sends, without a signature. The path is `/` if `path` is
+    /// not valid.
     pub fn request(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
-        let mut request = Request::new(body.into());
+        let mut request = post(path, body);
         *request.method_mut() = method;
-        *request.uri_mut() = path.parse().unwrap_or_default();
         let headers = request.headers_mut();
-        *headers = (self.kit.headers)();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.extend((self.kit.headers)());
         headers.extend(self.session.clone());
         // Added after the protocol's own headers: a header of the target replaces the front end's header of the same
         // name.
@@ -186,7 +196,8 @@ impl<'a> Exam<'a> {
         request
     }
 
-    /// Creates a `POST` as the front end sends it, signed if the front end signs and there is a key.
+    /// Creates a `POST` as the front end sends it, signed if the front end signs and there is a key. The path is `/` if
+    /// `path` is not valid.
     pub fn post(&self, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
         let mut request = self.request(Method::POST, path, body);
         if let Some(signer) = self.signer() {

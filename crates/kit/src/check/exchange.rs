@@ -1,8 +1,7 @@
 //! A request and its answer.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,6 +13,7 @@ use serde_json::Value;
 use super::arrival::{Arrival, Arrived, LATE};
 use super::endpoint::{Endpoint, EndpointBody, EndpointError};
 use super::progress::Progress;
+use crate::race::race;
 
 /// The size in bytes above which a request may take longer to be read.
 const LARGE: usize = 1024 * 1024;
@@ -261,18 +261,4 @@ impl<'a> Asker<'a> {
         }
         Err(NoAnswer::Silent)
     }
-}
-
-/// Returns the output of `future`, or `None` if `timer` is done first.
-async fn race<F: Future, T: Future<Output = ()>>(
-    future: F,
-    mut timer: Pin<&mut T>,
-) -> Option<F::Output> {
-    let mut future = pin!(future);
-    poll_fn(|cx| match future.as_mut().poll(cx) {
-        // The future is polled first: if both are ready, the answer counts.
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => timer.as_mut().poll(cx).map(|()| None),
-    })
-    .await
 }

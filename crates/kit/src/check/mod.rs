@@ -97,7 +97,6 @@ fn expect_utf8(judge: &mut Judge, rule: &'static Rule, exchange: &Exchange) {
     }
 }
 
-/// A text that is hard for readers and writers to repeat: separators, quotes, characters of four
-/// bytes, and text that looks like framing.
-pub const HAZARDS: &str =
+/// The text of [`Recorded::hazards`].
+const HAZARDS: &str =
     "Repeat: \u{2028}\u{2029} \"q\" \\ é 🦀\r\n\r\ndata: [DONE]\n\nevent: x\n\n: y";

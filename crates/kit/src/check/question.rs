@@ -58,13 +58,7 @@ fn text(kit: Kit, mut body: &[u8]) -> String {
         let before = body.len();
         match front_end.read(&mut body) {
             Ok(None) => return text,
-            Ok(Some(effects)) => {
-                for effect in effects {
-                    if let Effect::Text(piece) = effect {
-                        text.push_str(&piece);
-                    }
-                }
-            }
+            Ok(Some(effects)) => text.extend(effects.iter().filter_map(Effect::text)),
             // The front end skipped one event, or the rest of the stream.
             Err(_) if body.len() < before => {}
             Err(_) => return text,

@@ -2,14 +2,14 @@
 
 use bytes::Bytes;
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::front_end::CopilotChat;
 use super::signature;
 use crate::FrontEnd;
 use crate::chat_stream::{chunk, lines};
 use crate::check::members::{all_say, holds, text};
-use crate::check::{Block, Exam, HAZARDS, Judge, Recorded, Stream, recorded_files, rules};
+use crate::check::{Block, Exam, Judge, Recorded, Stream, recorded_files, rules};
 
 rules! {
     REQUEST = Error "github/request",
@@ -114,9 +114,7 @@ fn requests() -> Vec<Recorded> {
             "req-confirmation-accepted" "req-confirmation-dismissed" "req-tool-messages"
             "req-nulls" "req-unknown-extras"
     });
-    let hazards = json!({"messages": [{"role": "user", "content": HAZARDS}]});
-    let name = "text that breaks lines";
-    all.push(Recorded::new(rule, name, hazards.to_string()));
+    all.push(Recorded::hazards(&REQUEST));
     all
 }
 

@@ -15,6 +15,11 @@ use copilot_wire::router::escape_segment;
 /// The default model of a client.
 pub(super) const MODEL: &str = "gpt-4o-mini";
 
+/// Creates the request of a new conversation, with all notifications on.
+pub(super) fn default_request() -> ChatRequest {
+    ChatRequest::new(MODEL, []).tools(Tools::ALL)
+}
+
 /// An emulated chat client, which stores the history as the server asks.
 #[derive(Debug)]
 pub struct SearchChat {
@@ -30,8 +35,7 @@ impl SearchChat {
     /// Creates a client of this workspace with all notifications on.
     #[must_use]
     pub fn new(workspace: impl Into<String>) -> Self {
-        let request = ChatRequest::new(MODEL, []).tools(Tools::ALL);
-        Self::continuing(workspace, request)
+        Self::continuing(workspace, default_request())
     }
 
     /// Creates a client with the model, notifications and parameters of a request; its messages

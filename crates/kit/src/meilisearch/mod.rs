@@ -5,13 +5,13 @@ mod native;
 mod rules;
 mod show;
 
-use front_end::MODEL;
 pub use front_end::SearchChat;
+use front_end::{MODEL, default_request};
 
 use crate::chat_stream;
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
-use copilot_wire::meilisearch::{ChatRequest, Meilisearch, Tools};
+use copilot_wire::meilisearch::Meilisearch;
 use copilot_wire::router;
 
 impl Toolkit for Meilisearch {
@@ -46,9 +46,7 @@ impl Toolkit for Meilisearch {
 
     fn front_end(setup: &Setup<'_>) -> Result<SearchChat, BoxError> {
         let workspace = setup.workspace.as_deref().unwrap_or("default");
-        let recorded = setup.read::<Self>()?;
-        let all = || ChatRequest::new(MODEL, []).tools(Tools::ALL);
-        let mut request = recorded.unwrap_or_else(all);
+        let mut request = setup.read::<Self>()?.unwrap_or_else(default_request);
         request.model = setup.model(request.model, MODEL);
         Ok(SearchChat::continuing(workspace, request))
     }

@@ -1,13 +1,11 @@
 //! Rules for Meilisearch chat.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::check::members::{all_say, elements, holds, offers, text};
-use crate::check::{
-    Block, Exam, Exchange, HAZARDS, Judge, Recorded, Stream, recorded_files, rules,
-};
+use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, recorded_files, rules};
 
 rules! {
     REQUEST = Error "meilisearch/request",
@@ -72,11 +70,7 @@ fn requests(model: Option<&str>) -> Vec<Recorded> {
         rule, "meilisearch": "request_minimal" "request_all_tools" "request_follow_up"
             "request_follow_up_with_nulls"
     });
-    let hazards = json!({
-        "model": "gpt-4o-mini", "stream": true, "messages": [{"role": "user", "content": HAZARDS}],
-    });
-    let name = "text that breaks lines";
-    all.push(Recorded::new(rule, name, hazards.to_string()));
+    all.push(Recorded::hazards(&REQUEST));
     // The server answers 501: it runs no tools of clients.
     all.extend(recorded_files! { None, "meilisearch": "request_user_tool" });
     match model {

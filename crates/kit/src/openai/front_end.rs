@@ -4,9 +4,10 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::models::{too_large, tool_call};
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall};
-use copilot_wire::protocol::{self, EventDecoder, EventError, Notice};
+use copilot_wire::protocol::{EventDecoder, EventError, Notice};
 
 /// An emulated program with an OpenAI library: it sends messages and tools, and reads chunks.
 #[derive(Debug)]
@@ -75,8 +76,7 @@ impl FrontEnd for OpenAiClient {
             Event::Chunk(chunk) => {
                 if self.answer.push(chunk).is_err() {
                     self.failed = true;
-                    let notice = Notice::new("the answer is larger than the client takes");
-                    return vec![Effect::Error(notice)];
+                    return vec![too_large()];
                 }
                 let mut parts = Vec::new();
                 for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
@@ -130,6 +130,7 @@ impl FrontEnd for OpenAiClient {
         if self.calls.is_empty() {
             return question(&text).map_or(Next::Nothing, Next::Question);
         }
+        let call = |it: &ToolCall| tool_call(it, &it.function.name, &it.function.arguments);
         Next::Calls(self.calls.iter().filter_map(call).collect())
     }
 
@@ -139,11 +140,4 @@ impl FrontEnd for OpenAiClient {
             self.request.messages.push(result);
         }
     }
-}
-
-/// Converts a call. Arguments that are not JSON become a string.
-fn call(call: &ToolCall) -> Option<protocol::ToolCall> {
-    let (name, arguments) = (&call.function.name, &call.function.arguments);
-    let read = protocol::ToolCall::try_from(call).ok();
-    read.or_else(|| protocol::ToolCall::new(name, arguments).ok())
 }

@@ -31,9 +31,9 @@ mod show;
 
 pub use front_end::OpenAiClient;
 
-use crate::chat_stream;
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
+use crate::{chat_stream, models};
 use copilot_wire::openai::{Model, OpenAi};
 use copilot_wire::router;
 
@@ -50,6 +50,7 @@ impl Toolkit for OpenAi {
         chat_stream::lines::RULES,
         chat_stream::chunk::RULES,
         chat_stream::complete::RULES,
+        models::RULES,
         rules::RULES,
     ];
 

@@ -10,6 +10,7 @@ use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
 use crate::check::{Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::openai::OpenAi;
 
@@ -46,14 +47,6 @@ rules! {
         "a call is complete before the next one starts",
         "VS Code appends a fragment without id to the last call, whatever its index",
         "buffer the second call until the first is complete";
-    ARGUMENTS = Error "openai/arguments",
-        "the arguments of a call are one JSON object",
-        "the client cannot run the tool",
-        "validate the model's arguments before completing the call, or report the error as text";
-    NOT_OFFERED = Error "openai/tool-not-offered",
-        "only tools of the request are called",
-        "the client cannot run the tool, and the turn is lost",
-        "answer with text if the request has no `tools`";
     ERROR = Error "openai/error",
         "a failure in the stream is `{\"error\":{\"message\":…}}`",
         "both official clients display `error.message`, and nothing without it",

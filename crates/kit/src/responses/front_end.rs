@@ -4,8 +4,9 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::models::{too_large, tool_call};
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
-use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
+use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
     Accumulator, Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
 };
@@ -111,8 +112,7 @@ impl FrontEnd for ResponsesClient {
         }
         if self.answer.push(event).is_err() {
             self.failed = true;
-            let notice = Notice::new("the answer is larger than the client takes");
-            return vec![Effect::Error(notice)];
+            return vec![too_large()];
         }
         self.take(event).into_iter().collect()
     }
@@ -140,6 +140,7 @@ impl FrontEnd for ResponsesClient {
         if self.calls.is_empty() {
             return question(&text).map_or(Next::Nothing, Next::Question);
         }
+        let call = |it: &Item| tool_call(it, it.name.as_deref().unwrap_or_default(), &it.arguments);
         Next::Calls(self.calls.iter().filter_map(call).collect())
     }
 
@@ -150,11 +151,4 @@ impl FrontEnd for ResponsesClient {
             self.request.input.push(output);
         }
     }
-}
-
-/// Converts a call. Arguments that are not JSON become a string.
-fn call(item: &Item) -> Option<protocol::ToolCall> {
-    let name = item.name.as_deref().unwrap_or_default();
-    let read = protocol::ToolCall::try_from(item).ok();
-    read.or_else(|| protocol::ToolCall::new(name, &item.arguments).ok())
 }

@@ -31,7 +31,7 @@ mod show;
 pub use front_end::ResponsesClient;
 
 use crate::check::Rule;
-use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
+use crate::{BoxError, Sample, Setup, Toolkit, in_modules, models};
 use copilot_wire::responses::{Model, Responses};
 use copilot_wire::router;
 
@@ -44,7 +44,7 @@ impl Toolkit for Responses {
         &[],
     );
 
-    const RULES: &'static [&'static [&'static Rule]] = &[rules::RULES];
+    const RULES: &'static [&'static [&'static Rule]] = &[models::RULES, rules::RULES];
 
     in_modules!();
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::front_end::ResponsesClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::responses::Responses;
 
@@ -69,14 +70,6 @@ rules! {
         "complete texts equal the deltas: in the `done` events and in the output of the response",
         "Codex takes its text from the item, the official clients from the response",
         "buffer the streamed text";
-    ARGUMENTS = Error "responses/arguments",
-        "the arguments of a call are one JSON object",
-        "the client cannot run the tool",
-        "validate the model's arguments before completing the call, or report the error as text";
-    NOT_OFFERED = Error "responses/tool-not-offered",
-        "only functions of the request are called",
-        "the client cannot run the tool, and the turn is lost",
-        "answer with text if the request has no such tool";
     USAGE = Error "responses/usage",
         "a response that has ended has a usage",
         "version 2 of the AI SDK's provider does not recognise the event, and the answer has no finish reason",
@@ -153,8 +146,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let at = &*stream.exchange.name;
     let mut read = Read::default();
     for block in &stream.blocks {
-        let none = block.field("id").next().is_none();
-        judge.expect(&NO_ID, none, at, block.raw);
+        judge.expect(&NO_ID, !block.has_field("id"), at, block.raw);
         let Some(event) = &block.event else { continue };
         judge.expect(&DONE, !read.done, at, block.raw);
         if event.data().trim() == "[DONE]" {

@@ -11,10 +11,11 @@ pub use replies::{check_dead_server, check_reply_store};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::hash::{BuildHasher, RandomState};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::task::Poll;
 
 use crate::BoxError;
+use crate::race::race;
 
 /// A wait on the clock of the stores.
 type Pause<'a> = Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
@@ -25,20 +26,9 @@ async fn rule(
     check: impl Future<Output = Result<(), BoxError>>,
     limit: impl Future<Output = ()>,
 ) -> Result<(), BoxError> {
-    let ended = before(check, limit).await;
+    let ended = race(check, limit).await;
     let ended = ended.unwrap_or_else(|| Err("no answer within 30 seconds".into()));
     ended.map_err(|error| format!("{name}: {error}").into())
-}
-
-/// Returns the output of `work`, or `None` if `limit` ends first.
-async fn before<T>(work: impl Future<Output = T>, limit: impl Future<Output = ()>) -> Option<T> {
-    // No runtime is used here: each store is checked on the runtime that it needs.
-    let (mut work, mut limit) = (pin!(work), pin!(limit));
-    poll_fn(|cx| match work.as_mut().poll(cx) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
-    })
-    .await
 }
 
 /// Runs all futures concurrently.

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::{Pause, all, before, random_key, rule, same};
+use super::{Pause, all, random_key, rule, same};
 use crate::BoxError;
+use crate::race::race;
 use copilot_wire::protocol::Framing;
 use copilot_wire::replies::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
@@ -370,7 +371,7 @@ impl Pair<'_> {
         // The bystander shows that a cancellation reaches only its own reply.
         let (id, bystander) = (self.log(1).await?, self.log(1).await?);
         let moment = || (self.sleep)(Duration::from_millis(300));
-        let early = before(self.one.cancelled(&id), moment()).await;
+        let early = race(self.one.cancelled(&id), moment()).await;
         same("the wait before anybody cancels", &early, &None)?;
         let wait: Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>> = Box::pin(async {
             self.one.cancelled(&id).await;
@@ -381,7 +382,7 @@ impl Pair<'_> {
         // A cancellation is also reported later, and may be repeated.
         self.one.cancelled(&id).await;
         self.other.cancel(&id).await?;
-        let other = before(self.one.cancelled(&bystander), moment()).await;
+        let other = race(self.one.cancelled(&bystander), moment()).await;
         same("the wait of another reply", &other, &None)?;
         self.one.seal(&bystander, ReplyEnd::Done).await?;
         self.other.cancel(&bystander).await?;
@@ -417,7 +418,7 @@ impl Pair<'_> {
         fails("`state`", self.one.state(&id).await, gone)?;
         fails("`note_reader`", self.one.note_reader(&id).await, gone)?;
         let moment = (self.sleep)(Duration::from_millis(300));
-        let cancelled = before(self.one.cancelled(&id), moment).await;
+        let cancelled = race(self.one.cancelled(&id), moment).await;
         same("the wait for a cancellation", &cancelled, &None)
     }
 
