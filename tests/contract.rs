@@ -1,4 +1,4 @@
-//! The contract of every protocol: capabilities.
+//! The contract of every protocol: capabilities, and the id of a conversation.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -142,4 +142,46 @@ fn a_capability_is_a_part_that_is_shown_natively() {
     capabilities::<UiStream>(
         r#"{"messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"hi"}]}],"tools":{"f":{}}}"#,
     );
+}
+
+/// Returns the id of the conversation, and the text that its questions are bound to, if headers have an id as well.
+fn ids<P: Protocol>(body: &str) -> (Option<String>, Option<String>) {
+    let request = read::<P>(body);
+    let mut headers = http::HeaderMap::new();
+    for name in ["x-trace-id", "x-claude-code-session-id"] {
+        headers.insert(name, http::HeaderValue::from_static("header"));
+    }
+    let id = P::conversation_id(&request, &headers);
+    let scope = P::question_scope(&request);
+    (id.map(Into::into), scope.map(Into::into))
+}
+
+#[test]
+fn a_question_is_bound_to_the_conversation_that_the_body_names() {
+    let some = |id: &str| Some(id.to_owned());
+    let named = (some("body"), some("body"));
+    let messages = r#""messages":[{"role":"user","content":"hi"}]"#;
+    let plain = format!(r#"{{"model":"m","stream":true,{messages}}}"#);
+    assert_eq!(ids::<OpenAi>(&plain), (None, None));
+    assert_eq!(ids::<Meilisearch>(&plain), (None, None));
+    assert_eq!(ids::<Anthropic>(&plain), (some("header"), None));
+    let query = r#"{"messages":[{"role":"human","content":"hi"}]}"#;
+    assert_eq!(ids::<OpenBb>(query), (some("header"), None));
+    let cached = r#"{"model":"m","input":"hi","prompt_cache_key":"body"}"#;
+    assert_eq!(ids::<Responses>(cached), named);
+    let thread = format!(r#"{{"copilot_thread_id":"body",{messages}}}"#);
+    assert_eq!(ids::<GitHub>(&thread), named);
+    let user = r#""metadata":{"user_id":"{\"session_id\":\"body\"}"}"#;
+    let session = format!(r#"{{"model":"m",{user},{messages}}}"#);
+    assert_eq!(ids::<Anthropic>(&session), (some("header"), some("body")));
+    #[cfg(feature = "ag_ui")]
+    {
+        let run = r#"{"threadId":"body","messages":[{"id":"u","role":"user","content":"hi"}]}"#;
+        assert_eq!(ids::<AgUi>(run), named);
+    }
+    #[cfg(feature = "ui_stream")]
+    {
+        let chat = r#"{"id":"body","messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"hi"}]}]}"#;
+        assert_eq!(ids::<UiStream>(chat), named);
+    }
 }
