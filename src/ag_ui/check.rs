@@ -1,6 +1,7 @@
 //! Checks of single events for faults that make clients reject a run.
 
 use super::Output;
+use crate::json::escape::escaped_len;
 use crate::json::{Json, Kind, List, is_pointer};
 use crate::protocol::SendError;
 
@@ -18,15 +19,20 @@ const ROLES: [&str; 7] = [
     "activity",
 ];
 
-/// Checks that an event is not larger than clients accept.
-pub(super) fn size(event: &[u8]) -> Result<(), SendError> {
+/// Checks that an event with `payload` bytes of JSON is not larger than clients accept.
+pub(super) fn size(payload: usize) -> Result<(), SendError> {
     // Space for the members around a payload.
-    match event.len() < MAX_EVENT - 1024 {
+    match payload < MAX_EVENT - 1024 {
         true => Ok(()),
         false => Err(SendError::Invalid(format!(
             "an event must be smaller than {MAX_EVENT} bytes"
         ))),
     }
+}
+
+/// Checks that an event with a text is not larger than clients accept.
+pub(super) fn text(text: &str) -> Result<(), SendError> {
+    size(escaped_len(text))
 }
 
 /// Checks an event that an agent sends.

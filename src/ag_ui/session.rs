@@ -157,7 +157,7 @@ impl Blocks for Reply {
         let mut size = Vec::new();
         // Written to measure it: the limit applies to the bytes of the complete event.
         event.write(&mut size);
-        check::size(&size)?;
+        check::size(size.len())?;
         match &mut event {
             Event::ToolCallStart(start) => {
                 let parent = self.parent(to);
@@ -179,6 +179,9 @@ impl Blocks for Reply {
     fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
         match ending {
             Ending::Calls(calls) => {
+                for call in calls {
+                    check::text(&call.function.arguments)?;
+                }
                 to.sources(self);
                 let parent = self.parent(to);
                 for call in calls {
@@ -217,28 +220,23 @@ impl Blocks for Reply {
     /// Writes a run of a tool by the agent: a call and its result.
     fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) -> Result<(), SendError> {
         // All sizes are checked before the first event, because written events cannot be removed.
-        check::size(run.arguments.as_bytes())?;
-        match &run.outcome {
-            Ok(result) => check::size(result.as_bytes())?,
-            Err(message) => check::size(message.as_bytes())?,
-        }
+        check::text(run.arguments.text())?;
+        let content = match &run.outcome {
+            Ok(result) => result.string().unwrap_or_else(|| result.text().into()),
+            Err(message) => message.into(),
+        };
+        check::text(&content)?;
         let parent = self.parent(to);
         let id = self.next_id("call");
         let call = ToolCall::new(&*id, &*run.name, run.arguments.text());
         self.write_call(&call, &parent, to);
         let message = self.next_id("msg");
-        let result = match &run.outcome {
-            Ok(result) => {
-                let text = result.string().unwrap_or_else(|| result.text().into());
-                ToolCallResult::new(message, id, text)
-            }
-            Err(error) => ToolCallResult {
-                metadata: Members::from_raw(&Json::object(|metadata| {
-                    metadata.bool(FAILED, true);
-                })),
-                ..ToolCallResult::new(message, id, error)
-            },
-        };
+        let mut result = ToolCallResult::new(message, id, content);
+        if run.outcome.is_err() {
+            result.metadata = Members::from_raw(&Json::object(|metadata| {
+                metadata.bool(FAILED, true);
+            }));
+        }
         to.event(self, result);
         // The next call follows the result, so it belongs to another message.
         self.message = None;
@@ -292,7 +290,7 @@ impl Blocks for Reply {
 
     fn calls(&mut self, calls: &[protocol::ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
         for call in calls {
-            check::size(call.arguments.as_bytes())?;
+            check::text(call.arguments.text())?;
         }
         to.sources(self);
         let parent = self.parent(to);
@@ -380,7 +378,7 @@ impl Reply {
         to: &mut To<'_>,
     ) -> Result<(), SendError> {
         let content = Json::object(|content| table.write_to(kind, content));
-        check::size(content.as_bytes())?;
+        check::size(content.text().len())?;
         self.interrupt(to);
         let activity = ActivitySnapshot {
             message_id: self.next_id("activity"),

@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
+use copilot_wire::Reply;
 use copilot_wire::ag_ui::{
-    ActivityDelta, ActivitySnapshot, Content, Custom, Ending, Interrupt, Message, MessagesSnapshot,
-    Mount, Outcome, Raw, RunError, RunFinished, StateDelta, StateSnapshot, ToolCall, ToolCallArgs,
-    ToolCallEnd, ToolCallResult, ToolCallStart,
+    ActivityDelta, ActivitySnapshot, AgUi, Content, Custom, Ending, Interrupt, Message,
+    MessagesSnapshot, Mount, Outcome, Raw, RunError, RunFinished, StateDelta, StateSnapshot,
+    ToolCall, ToolCallArgs, ToolCallEnd, ToolCallResult, ToolCallStart,
 };
 use copilot_wire::json::{Json, Members};
-use copilot_wire::protocol::{SendError, Usage};
+use copilot_wire::protocol::{self, SendError, ToolRun, Usage};
 use serde_json::{Value, json};
 
 use crate::support::{agent, ask, post, read, router, stream_of};
@@ -96,6 +97,60 @@ fn what_clients_fail_at_is_refused() {
     refused(ToolCallResult::new("m1", "c1", "done"));
     let error = refused(Custom::new("big", &"x".repeat(10_000_000)).unwrap());
     assert!(error.contains("10000000"), "{error}");
+}
+
+#[test]
+fn an_event_may_have_almost_ten_million_bytes() {
+    let answer = read(&stream_of(|reply| async move {
+        let large = "x".repeat(9_900_000);
+        reply.send(Custom::new("large", &large)?).await?;
+        Ok(())
+    }));
+    let value = answer.one("CUSTOM")["value"].as_str().unwrap();
+    assert_eq!(value.len(), 9_900_000);
+}
+
+#[test]
+fn calls_and_results_are_measured_as_they_are_sent() {
+    fn largest<F, Fut>(answer: F) -> usize
+    where
+        F: Fn(Reply<AgUi>, Value) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), SendError>> + Send + 'static,
+    {
+        // Each quote has a backslash in JSON, and an event escapes both once more: 12 million bytes.
+        let quotes = json!(["\"".repeat(3_000_000)]);
+        let stream = stream_of(move |reply| {
+            let sent = answer(reply, quotes.clone());
+            async move {
+                assert!(matches!(sent.await, Err(SendError::Invalid(_))));
+                Ok(())
+            }
+        });
+        stream.lines().map(str::len).max().unwrap()
+    }
+    let sizes = [
+        largest(|reply, large| async move {
+            let run = ToolRun::new("search", &large, &json!(1)).unwrap();
+            reply.tool_run(run).await
+        }),
+        largest(|reply, large| async move {
+            let run = ToolRun::new("search", &json!({}), &large).unwrap();
+            reply.tool_run(run).await
+        }),
+        largest(|reply, _| async move {
+            let message = "\u{1}".repeat(2_000_000);
+            let run = ToolRun::failed("search", &json!({}), message).unwrap();
+            reply.tool_run(run).await
+        }),
+        largest(|reply, large| async move {
+            let large = json!({"port": large});
+            reply.call(protocol::ToolCall::new("get_tide", &large).unwrap())
+        }),
+        largest(|reply, large| async move {
+            reply.end(ToolCall::new("c1", "anything", large.to_string()))
+        }),
+    ];
+    assert!(sizes.iter().all(|size| *size < 1000), "{sizes:?}");
 }
 
 #[test]

@@ -2,11 +2,15 @@
 
 use bytes::Bytes;
 use copilot_wire::Request;
-use copilot_wire::ag_ui::{AgUi, RunAgentInput};
+use copilot_wire::ag_ui::{AgUi, Mount, ResumeEntry, RunAgentInput};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    Attachment, AttachmentContent, Conversation, HistoryItem, Protocol, Refusal, Role, Verdict,
+    Attachment, AttachmentContent, Confirmation, Conversation, HistoryItem, Protocol, Refusal,
+    Role, Verdict,
 };
+use serde_json::{Value, json};
+
+use crate::support::{agent, ask, post, read, router};
 
 fn parse(body: impl Into<Bytes>) -> Result<RunAgentInput, Refusal> {
     let (parts, ()) = http::Request::post("/agui").body(()).unwrap().into_parts();
@@ -166,6 +170,40 @@ fn an_interrupt_is_answered() {
     }
 }
 
+#[test]
+fn a_cancelled_interrupt_is_refused() {
+    let mut input = recorded("text-1.0.0");
+    input.resume = vec![ResumeEntry::cancelled("q")].into();
+    let answer = input.dialog_answer().unwrap();
+    assert_eq!((&*answer.id, answer.verdict), ("q", Verdict::Refused));
+}
+
+#[test]
+fn a_question_counts_in_its_own_conversation_only() {
+    let asks = agent(|request, reply| async move {
+        match request.answer() {
+            Some(answer) => reply.text(format!("{:?}", answer.verdict)).await?,
+            None => reply.confirm(Confirmation::new("del-1", "Delete?", "All of it."))?,
+        }
+        Ok(())
+    });
+    let router = router(Mount::new(), asks);
+    let said = |body: &Value| read(&post(&router, &body.to_string()).1).texts().concat();
+    let mut body: Value = serde_json::from_str(&ask("Delete it")).unwrap();
+    let question = said(&body);
+    let (_, code) = question.rsplit_once("reply: yes ").unwrap();
+    let yes = format!("yes {}", &code[..6]);
+    body["messages"] = json!([
+        {"id": "u1", "role": "user", "content": "Delete it"},
+        {"id": "a1", "role": "assistant", "content": question},
+        {"id": "u2", "role": "user", "content": yes},
+    ]);
+    for (thread, verdict) in [("th2", "NoProof"), ("", "NoProof"), ("th1", "Accepted")] {
+        body["threadId"] = json!(thread);
+        assert_eq!(said(&body), verdict, "{thread}");
+    }
+}
+
 /// Recorded from clients that answered a question which another server had asked.
 #[test]
 fn a_yes_to_a_question_of_another_server_has_no_proof() {
@@ -220,8 +258,8 @@ fn a_request_of_older_apps_is_written_as_it_was() {
             let input = recorded(&format!("{name}-{version}"));
             let path = format!("fixtures/ag-ui/req-{name}-{version}.json");
             let sent = std::fs::read(path).unwrap();
-            let sent: serde_json::Value = serde_json::from_slice(&sent).unwrap();
-            let written: serde_json::Value = serde_json::from_slice(&input.to_json()).unwrap();
+            let sent: Value = serde_json::from_slice(&sent).unwrap();
+            let written: Value = serde_json::from_slice(&input.to_json()).unwrap();
             assert_eq!(written, sent, "{name}-{version}");
         }
     }
