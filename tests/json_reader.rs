@@ -212,6 +212,29 @@ fn every_escape_at_every_place_is_decoded() {
 }
 
 #[test]
+fn a_block_of_one_character_is_read_as_any_other() {
+    for before in [0, 32, 40] {
+        let before = "x".repeat(before);
+        for length in [64, 128, 130] {
+            for character in ["\"", "\n", "\u{1f}"] {
+                let text = format!("\"{before}{}\"", character.repeat(length));
+                assert!(parse(&text).is_err(), "{text:?}");
+            }
+            let text = format!("\"{before}{}\"", "\\".repeat(length));
+            let body = Bytes::from(text);
+            let read = Reader::new(&body).unwrap().string().unwrap().unwrap();
+            assert_eq!(read, format!("{before}{}", "\\".repeat(length / 2)));
+        }
+        // An escape after the string is not a part of it.
+        let text = format!("\"{before}\" ? \"\\q{}\"", "x".repeat(64));
+        let body = Bytes::from(text);
+        let mut reader = Reader::new(&body).unwrap();
+        assert_eq!(reader.string().unwrap().unwrap(), before);
+        assert_eq!(reader.end().unwrap_err().offset(), before.len() + 3);
+    }
+}
+
+#[test]
 fn every_byte_flip_agrees_with_serde_json() {
     let text = r#"{"messages":[{"role":"human","content":"{\"a\": [1, 2.5e-3], \"b\": \"\\u00e9\\n\"}"}],"x":[true,false,null,-0.0,{}]}"#;
     for at in 0..text.len() {
@@ -240,13 +263,18 @@ fn numbers_are_kept_as_they_are() {
     ] {
         assert!(parse(text).is_err(), "{text}");
     }
+    let error = parse("[-012]").unwrap_err();
+    assert_eq!(
+        (error.expected(), error.offset()),
+        ("no digit after a leading zero", 3)
+    );
 }
 
 #[test]
 fn any_character_may_follow_a_digit() {
     for digits in 1..=17 {
-        for byte in 0..0x80 {
-            let text = format!("[0.{}{}]", "9".repeat(digits), char::from(byte));
+        for other in ('\0'..='\u{ff}').chain(['\u{2028}', '😀']) {
+            let text = format!("[0.{}{other}]", "9".repeat(digits));
             let accepted = parse(&text).is_ok();
             assert_eq!(accepted, serde_accepts(text.as_bytes()), "{text:?}");
         }
@@ -254,8 +282,28 @@ fn any_character_may_follow_a_digit() {
 }
 
 #[test]
+fn every_bracket_needs_its_own() {
+    // A list at the levels that are multiples of three, else an object.
+    let brackets = |level: usize| match level % 3 {
+        0 => ("[", "]"),
+        _ => (r#"{"a":"#, "}"),
+    };
+    for depth in [1, 3, 63, 64, 65, 66, 127, 128, 129, 200] {
+        let open: String = (1..=depth).map(|level| brackets(level).0).collect();
+        let close: String = (1..=depth).rev().map(|level| brackets(level).1).collect();
+        assert!(parse(&format!("{open}1{close}")).is_ok(), "{depth}");
+        for at in 0..depth {
+            let other = if &close[at..=at] == "]" { "}" } else { "]" };
+            let (before, after) = (&close[..at], &close[at + 1..]);
+            let error = parse(&format!("{open}1{before}{other}{after}")).unwrap_err();
+            assert_eq!(error.offset(), open.len() + 1 + at, "{depth}");
+        }
+    }
+}
+
+#[test]
 fn depth_needs_no_stack() {
-    for depth in [1, 63, 64, 65, 128, 10_000, 1_000_000] {
+    for depth in [10_000, 1_000_000] {
         let text = "[".repeat(depth) + &"]".repeat(depth);
         assert_eq!(parse(&text).unwrap().kind(), Kind::Array);
         let text = r#"{"a":["#.repeat(depth) + &"]}".repeat(depth);
@@ -289,6 +337,18 @@ fn debug_shows_no_content() {
     assert!(!format!("{:?}", json.members().next()).contains("secret"));
     let error = json.decode::<u32>().unwrap_err();
     assert!(!format!("{error} {error:?}").contains("secret"));
+}
+
+#[test]
+fn a_reader_takes_the_numbers_of_a_type_and_leaves_the_others() {
+    let body = Bytes::from_static(b"[-9, 9223372036854775808, 1.0, \"1\"]");
+    let mut read = Vec::new();
+    let result = Reader::new(&body).unwrap().array(|reader, _| {
+        read.push(reader.i64()?);
+        Ok(())
+    });
+    assert!(result.is_ok());
+    assert_eq!(read, [Some(-9), None, None, None]);
 }
 
 #[test]
@@ -376,11 +436,28 @@ fn paths_show_odd_keys_safely() {
     assert_eq!(error().at_index(2).at_key("y").path(), "y[2]");
     let long = error().at_key(&"k".repeat(1000)).path().to_owned();
     assert_eq!(long, "k".repeat(32) + "…");
-    let mut deep = error();
-    for _ in 0..1000 {
-        deep = deep.at_key("éé");
-    }
-    assert!(deep.path().len() < 300);
+}
+
+#[test]
+fn only_the_outer_end_of_a_long_path_is_shown() {
+    let of = |keys: &[&str]| {
+        let inner = parse("").unwrap_err();
+        keys.iter().fold(inner, |error, key| error.at_key(key))
+    };
+    let key = "k".repeat(31);
+    let mut keys = vec![&*key; 7];
+    let last = "k".repeat(32);
+    keys.push(&last);
+    let longest = of(&keys);
+    assert_eq!(
+        (longest.path().len(), longest.path().contains('…')),
+        (256, false)
+    );
+    let cut = &longest.path()[..254];
+    assert_eq!(longest.clone().at_key("z").path(), format!("z.{cut}…"));
+    // Between two characters.
+    let deep = of(&["éé"; 1000]);
+    assert_eq!(deep.path(), "éé.".repeat(51) + "…");
 }
 
 #[test]
