@@ -15,7 +15,7 @@ use copilot_wire::github::Mount;
 use copilot_wire::openai::Model;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::router::MountError;
+use copilot_wire::router::{MountError, escape_segment, path_params};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use http::StatusCode;
 
@@ -98,6 +98,43 @@ fn a_trailing_slash_makes_no_difference() {
         let (status, _) = ask(&router, http::Request::post(format!("{path}//")), HELLO);
         assert_eq!(status, 404, "{mounted}");
     }
+}
+
+#[test]
+fn parameters_are_whole_segments_without_their_escapes() {
+    let read = |template: &str, path: &str| {
+        let params = path_params(template, path);
+        let params = params.iter().map(|(name, value)| format!("{name}={value}"));
+        params.collect::<Vec<_>>().join(" ")
+    };
+    for (template, path, expected) in [
+        ("/chats/{a}/x/{b}/", "/chats/1/x/2", "a=1 b=2"),
+        ("/{a}", "/%2F%25%c3%A9+/", "a=/%é+"),
+        ("/{a}", "/", ""),
+        ("/{a}", "//", ""),
+        ("/{a}", "/b/c", ""),
+        ("/{a}/c", "/b", ""),
+        ("/{a}/c", "/b/d", ""),
+        ("/{a}", "b", ""),
+        // Escapes that are none.
+        ("/{a}", "/%", ""),
+        ("/{a}", "/%4", ""),
+        ("/{a}", "/%4g", ""),
+        ("/{a}", "/%g4", ""),
+        ("/{a}", "/%ff", ""),
+        // Templates that are none.
+        ("{a}", "/b", ""),
+        ("/{}", "/b", ""),
+        ("/{a", "/b", ""),
+        ("/x{a}", "/xb", ""),
+        ("/{a}/?", "/b/?", ""),
+    ] {
+        assert_eq!(read(template, path), expected, "{template} {path}");
+    }
+    assert_eq!(escape_segment("a-Z_0.~ /é%"), "a-Z_0.~%20%2F%C3%A9%25");
+    let text: String = ('\0'..='\u{ff}').collect();
+    let path = format!("/{}", escape_segment(&text));
+    assert_eq!(path_params("/{a}", &path), [("a".into(), text.into())]);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, Ticks};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::channel::mpsc;
 use futures::{StreamExt, stream};
+use http::StatusCode;
 
 use crate::guards::{Greeter, api_key};
 use crate::support::*;
@@ -42,6 +43,100 @@ fn stalled_uploads_share_a_budget_and_others_are_served() {
     drop(held);
     let response = handle(&router, post("/one/query"), chunks(" ".repeat(8 * MIB)));
     assert_eq!(response.status(), 400, "the budget is whole again");
+}
+
+/// A body of spaces in pieces, which is no JSON.
+fn pieces(sizes: &[usize]) -> Chunks {
+    let pieces: Vec<_> = sizes.iter().map(|size| vec![b' '; *size].into()).collect();
+    stream::iter(pieces).map(Ok).boxed()
+}
+
+#[test]
+fn a_body_of_exactly_the_limit_is_read() {
+    let router = Router::new()
+        .body_limit(1000)
+        .mount(descriptor("one"), Echo)
+        .unwrap();
+    for (sizes, status) in [
+        (&[1000][..], 400),
+        (&[400, 600], 400),
+        (&[1001], 413),
+        (&[400, 601], 413),
+    ] {
+        let response = handle(&router, post("/one/query"), pieces(sizes));
+        assert_eq!(response.status(), status, "{sizes:?}");
+        let length: usize = sizes.iter().sum();
+        let announced = post("/one/query").header("content-length", length);
+        let response = handle(&router, announced, pieces(sizes));
+        assert_eq!(response.status(), status, "{sizes:?}");
+    }
+}
+
+/// The memory of a body doubles while it grows, up to the announced length or the limit.
+#[test]
+fn a_body_may_use_half_of_the_free_memory() {
+    const LIMIT: usize = 1_000_000;
+    for (limit, announced, sizes, budget) in [
+        (LIMIT, None, &[1000][..], 2000),
+        (LIMIT, None, &[1000, 1], 4000),
+        (LIMIT, None, &[1000, 1, 1000], 4004),
+        (1500, None, &[1000, 1], 3000),
+        (LIMIT, Some(1001), &[1000, 1], 2002),
+        // Of a long body, only the first bytes are believed to come.
+        (LIMIT, Some(100_000), &[1], 2 * 64 * 1024),
+    ] {
+        let status = |router: &Router| {
+            let mut request = post("/one/query");
+            if let Some(length) = announced {
+                request = request.header("content-length", length);
+            }
+            handle(router, request, pieces(sizes)).status()
+        };
+        let router = Router::new().body_limit(limit);
+        let router = router.mount(descriptor("one"), Echo).unwrap();
+        assert_eq!(
+            status(&router.clone().body_budget(budget - 1)),
+            503,
+            "{sizes:?}"
+        );
+        // All of it comes back.
+        let router = router.body_budget(budget);
+        assert_eq!(
+            (status(&router), status(&router)),
+            (StatusCode::BAD_REQUEST, StatusCode::BAD_REQUEST),
+            "{sizes:?}"
+        );
+    }
+}
+
+#[test]
+fn a_body_of_another_type_is_refused() {
+    let router = Router::new().mount(descriptor("one"), Echo).unwrap();
+    let status = |content_type: &str| {
+        let request = http::Request::post("/one/query").header("content-type", content_type);
+        ask(&router, request, human("hello")).0
+    };
+    for json in [
+        "application/json",
+        "Application/JSON ; charset=utf-8",
+        "application/vnd.api+json",
+        "application/ld+JSON;profile=x",
+    ] {
+        assert_eq!(status(json), 200, "{json}");
+    }
+    for other in [
+        "",
+        "json",
+        "+json",
+        "text/json",
+        "text/vnd.api+json",
+        "application/",
+        "application/jsonp",
+        "application/json5+xml",
+        "text/plain; application/json",
+    ] {
+        assert_eq!(status(other), 415, "{other}");
+    }
 }
 
 /// A turn begins when its body is there, and ends when its response is gone.

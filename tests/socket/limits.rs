@@ -15,6 +15,8 @@ fn a_message_that_is_too_large_closes_the_connection() {
         let mut client = Client::responses(&router);
         assert_eq!(client.0.limit(), 1024);
         client.ask(&create("wait"));
+        client.text(&" ".repeat(1024));
+        assert_eq!(kinds(&client.messages()), ["error"]);
         client.0.receive(message);
         assert_eq!(
             client.messages(),
@@ -22,6 +24,22 @@ fn a_message_that_is_too_large_closes_the_connection() {
         );
         assert_eq!(agent.dropped.load(Ordering::Relaxed), 1);
     }
+}
+
+#[test]
+fn sixteen_requests_are_answered_at_a_time() {
+    let (router, agent) = router();
+    let mut client = Client::responses(&router);
+    for lane in 0..20 {
+        let mut message = create("wait");
+        message["stream_id"] = lane.to_string().into();
+        client.send(&message);
+    }
+    client.messages();
+    assert_eq!(agent.runs.load(Ordering::Relaxed), 16);
+    agent.gate.notify_one();
+    client.messages();
+    assert_eq!(agent.runs.load(Ordering::Relaxed), 17);
 }
 
 #[test]
@@ -49,7 +67,11 @@ fn requests_that_wait_are_limited_in_number_and_bytes() {
 fn a_client_that_sends_nonsense_and_does_not_read_is_closed() {
     let (router, _) = router();
     let mut client = Client::responses(&router);
-    for _ in 0..1000 {
+    for _ in 0..64 {
+        client.text("{");
+    }
+    assert_eq!(kinds(&client.messages()), ["error"; 64]);
+    for _ in 0..65 {
         client.text("{");
     }
     let reason = json!({"close": 1008, "reason": "too many messages were refused"});
