@@ -161,7 +161,6 @@ impl Router {
     ///
     /// Paths in documents begin with it. Requests match with and without it, because a proxy may strip it, so the proxy
     /// needs no particular configuration. A trailing slash makes no difference.
-    /// difference.
     ///
     /// ```
     /// use copilot_wire::Router;
