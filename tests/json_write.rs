@@ -355,6 +355,31 @@ fn a_value_is_made_of_members() {
 }
 
 #[test]
+fn members_are_a_list_in_order() {
+    let json = |text: &str| Json::parse(text.to_owned()).unwrap();
+    let shown = |members: &Members| Json::encode(members).unwrap().text().to_owned();
+    let mut members = Members::new();
+    assert!(members.is_empty());
+    members.push("a", json("1"));
+    members.push("b", json("2"));
+    members.extend([("a", json("3"))]);
+    assert_eq!((members.len(), members.is_empty()), (3, false));
+    assert_eq!(members.get("a").map(Json::text), Some("3"));
+    assert_eq!(members.get("c"), None);
+
+    members.set("b", json("4"));
+    members.set("c", json("5"));
+    assert_eq!(shown(&members), r#"{"a":1,"b":4,"a":3,"c":5}"#);
+    members.retain(|key| key != "a");
+    assert_eq!(shown(&members), r#"{"b":4,"c":5}"#);
+
+    let borrowed: Vec<_> = (&members).into_iter().map(|(key, _)| key).collect();
+    assert_eq!(borrowed, ["b", "c"]);
+    let owned: Vec<_> = members.into_iter().map(|(key, _)| key).collect();
+    assert_eq!(owned, ["b", "c"]);
+}
+
+#[test]
 fn an_unfinished_object_leaves_nothing() {
     let mut out = b"before".to_vec();
     ObjectWriter::new(&mut out, Escape::Json).str("a", "b");
