@@ -40,6 +40,23 @@ fn a_detached_run_goes_on_without_a_reader() {
 }
 
 #[test]
+fn a_detached_run_without_output_does_not_wake_its_reader() {
+    let mut body = body(|reply| async move {
+        futures::pending!();
+        Ok(reply.text("one").await?)
+    });
+    let mut run = body.detach().unwrap();
+    let reader = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&reader));
+    let polled = body.poll_next_unpin(&mut Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    for woken in [0, 1] {
+        let _ = run.poll_unpin(&mut Context::from_waker(Waker::noop()));
+        assert_eq!(reader.0.load(Ordering::Relaxed).min(1), woken);
+    }
+}
+
+#[test]
 fn a_detached_run_is_read_as_any_other() {
     let mut body = body(|reply| async move {
         for _ in 0..100 {

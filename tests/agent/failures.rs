@@ -1,11 +1,12 @@
 //! Turns that go wrong, and reports of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use copilot_wire::json::Json;
 use copilot_wire::openbb::FunctionCall;
 use copilot_wire::protocol::{AgentError, Env};
 use futures::StreamExt;
+use futures::executor::block_on;
 
 use crate::support::*;
 
@@ -115,6 +116,31 @@ fn a_disconnect_is_no_failure() {
     assert!(poll(&mut body).is_ready());
     drop(body);
     assert!(observer.incidents.lock().unwrap().is_empty());
+}
+
+#[test]
+fn an_answer_that_was_not_read_to_its_end_is_a_disconnect() {
+    for (read, outcome) in [(true, "answered"), (false, "client_left")] {
+        let outcomes = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&outcomes);
+        let env =
+            Env::default().observe(move |turn| log.lock().unwrap().push(turn.outcome.as_str()));
+        let kept = Arc::new(Mutex::new(None));
+        let slot = Arc::clone(&kept);
+        let mut body = body_in(&env, move |reply| {
+            slot.lock().unwrap().replace(reply);
+            async { Ok(()) }
+        });
+        assert!(poll(&mut body).is_pending());
+        let reply = kept.lock().unwrap().take().unwrap();
+        block_on(reply.text("one")).unwrap();
+        drop(reply);
+        if read {
+            assert!(poll(&mut body).is_ready());
+        }
+        drop(body);
+        assert_eq!(*outcomes.lock().unwrap(), [outcome]);
+    }
 }
 
 #[test]

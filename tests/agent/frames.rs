@@ -87,6 +87,64 @@ fn nothing_is_written_ahead_of_a_reader_that_stalls() {
 }
 
 #[test]
+fn a_frame_ends_where_the_buffer_is_full() {
+    const FULL: usize = 16 * 1024;
+    let word = chunk("word");
+    let first = "x".repeat(FULL % word.len() + word.len() - chunk("").len());
+    let mut body = body(move |reply| {
+        let first = first.clone();
+        async move {
+            reply.text(first).await?;
+            loop {
+                reply.text("word").await?;
+            }
+        }
+    });
+    let Poll::Ready(Some(frame)) = poll(&mut body) else {
+        panic!("a frame is due")
+    };
+    assert_eq!(frame.len(), FULL);
+    assert!(frame.ends_with(&word));
+}
+
+#[test]
+fn the_bytes_of_all_frames_are_counted() {
+    let seen = Arc::new(Mutex::new((0, 0)));
+    let log = Arc::clone(&seen);
+    let env = Env::default().observe(move |turn| *log.lock().unwrap() = (turn.bytes, turn.events));
+    let body = body_in(&env, |reply| async move {
+        for _ in 0..5000 {
+            reply.text("word").await?;
+        }
+        Ok(())
+    });
+    let frames = frames(body);
+    assert!(frames.len() > 3);
+    let bytes = frames.concat().len() as u64;
+    assert_eq!(*seen.lock().unwrap(), (bytes, 5000));
+}
+
+#[test]
+fn a_waker_that_outlives_the_body_does_not_keep_its_reader() {
+    let kept = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&kept);
+    let mut body = body(move |_| {
+        let slot = Arc::clone(&slot);
+        std::future::poll_fn(move |cx| {
+            slot.lock().unwrap().replace(cx.waker().clone());
+            Poll::Pending
+        })
+    });
+    let reader = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&reader));
+    let polled = body.poll_next_unpin(&mut Context::from_waker(&waker));
+    assert!(polled.is_pending());
+    drop((waker, body));
+    assert!(kept.lock().unwrap().is_some());
+    assert_eq!(Arc::strong_count(&reader), 1);
+}
+
+#[test]
 fn dropping_the_body_drops_the_agent() {
     struct Flag(Arc<AtomicBool>);
     impl Drop for Flag {
