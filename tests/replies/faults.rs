@@ -506,11 +506,13 @@ fn a_response_for_the_background_needs_the_store() {
     in_virtual_time(async {
         let store = Spy::new(memory());
         store.fail(0..1000, Fault::Unavailable);
-        let router = router::<Responses>(Talker::default(), Some(replies(store)));
+        let replies = replies(store);
+        let router = router::<Responses>(Talker::default(), Some(replies.clone()));
         for stream in [false, true] {
             let post = background(stream);
             let response = send(&router, "ada", Method::POST, "/v1/responses", &post).await;
             assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+            assert_eq!(replies.running(), 0);
         }
         let get = send(&router, "ada", Method::GET, "/v1/responses/resp_1", "").await;
         assert_eq!(get.status(), StatusCode::SERVICE_UNAVAILABLE);

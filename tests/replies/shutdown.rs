@@ -3,6 +3,7 @@
 use std::future::{pending, ready};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::task::{Context, Wake, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use copilot_wire::openai::OpenAi;
@@ -60,6 +61,13 @@ enum Act {
     Stop(Arc<OnceLock<Router>>),
     /// It fails with the message of a shutdown, behind a word or not.
     Fail { word: bool },
+}
+
+/// A task that does nothing when it is woken.
+struct Idle;
+
+impl Wake for Idle {
+    fn wake(self: Arc<Self>) {}
 }
 
 struct Actor {
@@ -458,6 +466,32 @@ fn a_drain_may_be_dropped_repeated_and_shared() {
                 .rev()
                 .collect::<Vec<_>>()
         );
+    });
+}
+
+/// Each drain has its own task.
+#[test]
+fn every_drain_ends_and_one_that_is_dropped_leaves_nothing() {
+    in_virtual_time(async {
+        let served = serve::<UiStream>(Act::Word);
+        let body = ask::<UiStream>(&served.router, "").await;
+        let drain = || {
+            let router = served.router.clone();
+            async move { router.drain(pending()).await }
+        };
+        let task = Arc::new(Idle);
+        let waker = Waker::from(Arc::clone(&task));
+        let mut dropped = Box::pin(drain());
+        let polled = dropped.poll_unpin(&mut Context::from_waker(&waker));
+        assert!(polled.is_pending());
+        drop((dropped, waker));
+        assert_eq!(Arc::strong_count(&task), 1);
+        let (one, two) = (tokio::spawn(drain()), tokio::spawn(drain()));
+        seconds(1).await;
+        assert!(!one.is_finished() && !two.is_finished());
+        drop(body);
+        seconds(1).await;
+        assert!(one.is_finished() && two.is_finished());
     });
 }
 

@@ -5,10 +5,14 @@ use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
 use http::{Method, StatusCode};
 
+use crate::faults::Spy;
 use crate::protocols::{background, json};
 use crate::server::{
     Talker, again, ask, in_virtual_time, memory, read, replies, router, seconds, send, text, watch,
 };
+
+/// The path of chat completions.
+const PATH: &str = "/v1/chat/completions";
 
 /// The parts of a response that a client sees.
 async fn seen(response: http::Response<copilot_wire::Body>) -> (StatusCode, String) {
@@ -88,5 +92,42 @@ fn another_user_does_not_join() {
         seconds(1).await;
         let anew = read(again::<OpenAi>(&router, "ada").await).await;
         assert_ne!(anew, bodies[0]);
+    });
+}
+
+#[test]
+fn another_request_does_not_join() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let replies = replies(store.clone()).join(true).runs(1);
+        let router = router::<OpenAi>(Talker::default(), Some(replies.clone()));
+        let first = ask::<OpenAi>(&router, "ada").await;
+        let post = r#"{"model":"echo","stream":true,"messages":[{"role":"user","content":"?"}]}"#;
+        let other = send(&router, "ada", Method::POST, PATH, post).await;
+        let (first, other) = futures::join!(read(first), read(other.into_body()));
+        assert_ne!(first, other);
+        seconds(1).await;
+        // The other one is not stored, and so it is not the latest reply of anything either.
+        let created = store.calls().into_iter().filter(|call| *call == "create");
+        assert_eq!(created.count(), 1);
+    });
+}
+
+/// Nobody could read it from the store.
+#[test]
+fn a_reply_that_can_be_neither_resumed_nor_joined_is_not_stored() {
+    in_virtual_time(async {
+        for (join, stream) in [(false, true), (true, false)] {
+            let store = Spy::new(memory());
+            let replies = replies(store.clone()).join(join);
+            let router = router::<OpenAi>(Talker::default(), Some(replies));
+            let post = format!(
+                r#"{{"model":"echo","stream":{stream},"messages":[{{"role":"user","content":"hi"}}]}}"#
+            );
+            let response = send(&router, "ada", Method::POST, PATH, &post).await;
+            let whole = read(response.into_body()).await;
+            assert!(text(&whole).contains("word9"));
+            assert!(store.calls().is_empty(), "{:?}", store.calls());
+        }
     });
 }
