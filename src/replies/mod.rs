@@ -45,7 +45,7 @@ use http::request::Parts;
 
 use crate::agent::{Agent, Body, Request, Running};
 use crate::conversations::ConnectionTurns;
-use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, Ticks, User};
+use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, User};
 use pump::Pump;
 use runs::Shared;
 use tail::Tail;
@@ -382,9 +382,5 @@ impl Environment for Secret {
         if getrandom::fill(bytes).is_err() {
             self.0.random(bytes);
         }
-    }
-
-    fn ticks(&self, period: Duration) -> Option<Ticks> {
-        self.0.ticks(period)
     }
 }
