@@ -115,7 +115,12 @@ fn the_bytes_of_all_frames_are_counted() {
     let body = body_in(&env, |reply| async move {
         for _ in 0..10 {
             reply.text("word").await?;
-            std::future::poll_fn(|cx| Poll::Ready(cx.waker().wake_by_ref())).await;
+            // The agent continues after the frame.
+            std::future::poll_fn(|cx| {
+                cx.waker().wake_by_ref();
+                Poll::Ready(())
+            })
+            .await;
             futures::pending!();
         }
         Ok(())
