@@ -1,6 +1,6 @@
 //! Calls to the store: their timeout, and the report of the store's health.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -36,8 +36,6 @@ pub(super) struct Health {
     calls: AtomicU64,
     failures: AtomicU64,
     unstored: AtomicU64,
-    /// The same as `away` in `last`, so that calls that succeed read it without the lock.
-    away: AtomicBool,
     last: Mutex<Last>,
 }
 
@@ -65,8 +63,7 @@ impl Health {
         match &answer {
             Err(error @ StoreError::Unavailable(_)) => self.failed(env, error, true),
             Err(error @ StoreError::Full) => self.failed(env, error, false),
-            _ if self.away.load(Ordering::Relaxed) => self.set_reachable(env),
-            _ => {}
+            _ => self.set_reachable(env),
         }
         answer
     }
@@ -81,7 +78,6 @@ impl Health {
         last.error = Some(error.to_string());
         if away && !last.away {
             (last.away, last.since) = (true, Some(env.now()));
-            self.away.store(true, Ordering::Relaxed);
             drop(last);
             #[cfg(feature = "tracing")]
             tracing::error!(target: "copilot_wire", %error, "the store of replies is unreachable");
@@ -92,7 +88,6 @@ impl Health {
         let mut last = self.last();
         if last.away {
             (last.away, last.since) = (false, Some(env.now()));
-            self.away.store(false, Ordering::Relaxed);
             drop(last);
             #[cfg(feature = "tracing")]
             tracing::info!(target: "copilot_wire", "the store of replies is reachable again");

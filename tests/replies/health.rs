@@ -34,6 +34,21 @@ fn an_outage_is_reported() {
     });
 }
 
+#[test]
+fn a_full_store_is_reported_and_reachable() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("append", Fault::Full);
+        let replies = replies(store);
+        let router = router::<UiStream>(Talker::default(), Some(replies.clone()));
+        read(ask::<UiStream>(&router, "ada").await).await;
+        let health = replies.health();
+        assert!(health.reachable && health.failures > 0);
+        assert_eq!(health.since, None);
+        assert_eq!(health.error.unwrap(), "reply store is full");
+    });
+}
+
 /// Once when it begins, and once when it is over.
 #[cfg(feature = "tracing")]
 #[test]
