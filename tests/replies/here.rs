@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
+use copilot_wire::openai::OpenAi;
 use copilot_wire::replies::{MemoryReplyStore, ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
@@ -96,6 +97,35 @@ fn a_stop_reaches_the_latest_reply_elsewhere_too() {
         assert_eq!(stopped.status(), StatusCode::NO_CONTENT);
         assert_eq!(*first.lock().unwrap(), ["cancelled"]);
         assert_eq!(*second.lock().unwrap(), ["cancelled"]);
+    });
+}
+
+#[test]
+fn the_latest_reply_of_a_chat_is_found_elsewhere_too() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let one = router::<UiStream>(silent(), Some(replies(store.clone())));
+        let two = router::<UiStream>(Talker::default(), Some(replies(store)));
+        let _earlier = ask::<UiStream>(&one, "ada").await;
+        let later = ask::<UiStream>(&two, "ada").await;
+        let found = send(&one, "ada", Method::GET, RESUME, "").await;
+        let found = timeout(Duration::from_secs(100), read(found.into_body()));
+        let (later, found) = futures::join!(read(later), found);
+        assert_eq!(text(&found.unwrap()), text(&later));
+    });
+}
+
+#[test]
+fn a_reply_is_not_joined_between_its_end_and_the_end_of_its_log() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("seal", Fault::Unavailable);
+        let replies = replies(store).join(true);
+        let router = router::<OpenAi>(Talker::default(), Some(replies.clone()));
+        let first = read(ask::<OpenAi>(&router, "ada").await).await;
+        assert_eq!(replies.running(), 1);
+        let second = read(ask::<OpenAi>(&router, "ada").await).await;
+        assert_ne!(first, second);
     });
 }
 
