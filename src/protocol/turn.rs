@@ -191,14 +191,10 @@ impl Record {
         self
     }
 
-    /// Sets the extensions of the request.
+    /// Sets the extensions of the request. They are kept without an observer too: a guard may have added a permit, which
+    /// is returned when it is dropped.
     pub(crate) fn extensions(mut self, extensions: &Extensions) -> Self {
-        // Without an observer only the user is needed, for the line on standard error that reports a fault.
-        if self.start.is_some() {
-            self.extensions.clone_from(extensions);
-        } else if let Some(user) = extensions.get::<User>() {
-            self.extensions.insert(user.clone());
-        }
+        self.extensions.clone_from(extensions);
         self
     }
 

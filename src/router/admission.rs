@@ -25,7 +25,10 @@ impl Inner {
         D: Buf,
     {
         let kind = route.endpoint.kind();
-        parts.extensions.insert(kind);
+        // Where nobody reads the kind, the turn has no extensions to keep because of it.
+        if self.env.is_observed() || !self.guards.is_empty() || !route.guards.is_empty() {
+            parts.extensions.insert(kind);
+        }
         // Guards, then the endpoint, then the body: nothing is read for a caller that is not authorized.
         for guard in self.guards.iter().chain(&route.guards) {
             self.note(parts, seen);

@@ -20,8 +20,8 @@ use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refu
 #[cfg(feature = "resumable")]
 use crate::replies::UserReplies;
 
-/// The purpose of a route. It is in the extensions of every request, where guards, agents and observers
-/// ([`Turn::extensions`](crate::protocol::Turn::extensions)) can read it.
+/// The purpose of a route. A router with a guard or an observer adds it to the extensions of every request, where guards
+/// and observers ([`Turn::extensions`](crate::protocol::Turn::extensions)) can read it.
 ///
 /// This guard counts only turns:
 ///
