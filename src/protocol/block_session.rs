@@ -5,7 +5,8 @@ use std::{fmt, mem};
 
 use super::blocks::{AnswerDocument, Block, Blocks};
 use super::{
-    AgentError, Citation, Failure, Framing, Part, SendError, Session, TextFrame, ToolCall,
+    AgentError, Citation, Failure, Framing, LONGEST_PIECE, Part, SendError, Session, TextFrame,
+    ToolCall,
 };
 use crate::json::Kind;
 
@@ -61,11 +62,21 @@ impl<B: Blocks> Writer<'_, B> {
         }
     }
 
-    /// Writes a piece of a block. Opens the block if it is not open. Empty text writes nothing.
+    /// Writes text of a block in pieces of at most 1 MiB. Opens the block if it is not open. Empty text writes nothing.
     pub fn piece(&mut self, blocks: &mut B, block: Block, text: &str) {
-        if text.is_empty() {
-            return;
+        let mut text = text;
+        while text.len() > LONGEST_PIECE {
+            let end = (0..=LONGEST_PIECE).rfind(|at| text.is_char_boundary(*at));
+            let (piece, rest) = text.split_at(end.unwrap_or(0));
+            self.one_piece(blocks, block, piece);
+            text = rest;
         }
+        if !text.is_empty() {
+            self.one_piece(blocks, block, text);
+        }
+    }
+
+    fn one_piece(&mut self, blocks: &mut B, block: Block, text: &str) {
         let is_first = !self.is_open(block);
         if is_first {
             self.open(blocks, block);

@@ -110,6 +110,24 @@ fn an_event_may_have_almost_ten_million_bytes() {
 }
 
 #[test]
+fn long_texts_are_sent_in_pieces() {
+    fn long() -> String {
+        "é".repeat(1_500_000)
+    }
+    for times in [1, 2, 3] {
+        let stream = stream_of(move |reply| async move {
+            for _ in 0..times {
+                reply.text(long()).await?;
+            }
+            reply.reasoning(long()).await?;
+            Ok(())
+        });
+        assert!(stream.lines().all(|line| line.len() < 1_100_000));
+        assert!(read(&stream).texts() == [long().repeat(times)]);
+    }
+}
+
+#[test]
 fn calls_and_results_are_measured_as_they_are_sent() {
     fn largest<F, Fut>(answer: F) -> usize
     where

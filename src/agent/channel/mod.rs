@@ -98,8 +98,8 @@ use crate::json::rollback::Rollback;
 use crate::json::short::Token;
 use crate::protocol::consent::Asking;
 use crate::protocol::{
-    self, AgentError, Confirmation, Failure, Part, Progress, Protocol, Question, Record, Refusal,
-    SendError, Session, Usage,
+    self, AgentError, Confirmation, Failure, LONGEST_PIECE, Part, Progress, Protocol, Question,
+    Record, Refusal, SendError, Session, Usage,
 };
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -213,6 +213,8 @@ impl<P: Protocol> Channel<P> {
         };
         match Token::new(text).or_else(|| Token::escaped(text)) {
             Some(token) => frame.write_token(token, &mut staging.out),
+            // The session splits it.
+            None if text.len() > LONGEST_PIECE => return false,
             None => frame.write(text, &mut staging.out),
         }
         staging.events += 1;
