@@ -30,6 +30,27 @@ fn a_question_is_open_for_an_hour() {
     }
 }
 
+/// As long as a question may be answered, the ledger has it as used.
+#[test]
+fn an_answer_counts_once_to_the_end_of_the_hour() {
+    for minutes in [1, 59, 60] {
+        let server = Server::new(&agent());
+        let question = server.post(&["c"]);
+        let yes = format!("yes {}", code(&question));
+        assert_eq!(
+            server.post(&["c", &question, &yes]),
+            "Accepted delete-1",
+            "{minutes}"
+        );
+        server.clock.set(29_900_000 + minutes);
+        assert_eq!(
+            server.post(&["c", &question, &yes]),
+            "Used delete-1",
+            "{minutes}"
+        );
+    }
+}
+
 #[test]
 fn a_clock_that_is_not_set_asks_and_reads() {
     for minutes in [0, 1, (1 << 20) - 1, 1 << 20, u64::MAX / 60_000_000_000] {
