@@ -77,7 +77,8 @@ impl fmt::Debug for Cut<'_> {
     }
 }
 
-/// A URL of which `Debug` hides the parts that may contain credentials: user name and password, query, and fragment.
+/// A URL of which `Debug` hides the parts that may contain credentials: user name and password, query, and fragment. A text
+/// that is neither a URL with a scheme nor a path from `/` is hidden: a key may have been given in place of the URL.
 ///
 /// ```
 /// use copilot_wire::protocol::RedactedUrl;
@@ -93,7 +94,8 @@ impl fmt::Debug for RedactedUrl<'_> {
         let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
         let (scheme, rest) = match self.0.split_once("://") {
             Some((scheme, rest)) if scheme.chars().all(is_scheme) => (scheme, rest),
-            _ => ("", self.0),
+            _ if self.0.starts_with('/') => ("", self.0),
+            _ => return f.write_str("\"…\""),
         };
         // The last `@`: a password may contain an `@`, although it should be escaped.
         let (hidden, shown) = match rest.rsplit_once('@') {

@@ -11,19 +11,25 @@ use autogpt::setup::{Setup, SetupError, State};
 #[test]
 fn no_secret_is_printed() {
     let base = "https://user:SECRET@a.example/v1?token=SECRET";
-    let setup = Setup::new(|name| match name {
-        "OPENAI_API_KEY" | "GOOGLE_API_KEY" | "CUSTOM_SEARCH_ENGINE_ID" => Some("SECRET".into()),
-        "OPENAI_BASE_URL" => Some(base.into()),
-        "SEARXNG_URL" => Some("user:SECRET@a.example".into()),
-        "AUTOGPT_SECRET" => Some("SECRET".into()),
-        "AUTOGPT_STATE" => Some("rediss://user:SECRET@a.example/1?token=SECRET".into()),
-        _ => None,
-    });
+    let setup = |searxng: &str| {
+        Setup::new(|name| match name {
+            "OPENAI_API_KEY" | "GOOGLE_API_KEY" | "CUSTOM_SEARCH_ENGINE_ID" => {
+                Some("SECRET".into())
+            }
+            "OPENAI_BASE_URL" => Some(base.into()),
+            "SEARXNG_URL" => Some(searxng.into()),
+            "AUTOGPT_SECRET" => Some("SECRET".into()),
+            "AUTOGPT_STATE" => Some("rediss://user:SECRET@a.example/1?token=SECRET".into()),
+            _ => None,
+        })
+    };
     let timeout = Duration::from_secs(1);
     let endpoint = Endpoint::new(base, Some("SECRET"), timeout).unwrap();
     let search = SearxngSearch::new(base, timeout).unwrap();
     for printed in [
-        format!("{setup:?}"),
+        format!("{:?}", setup("user:SECRET@a.example")),
+        // A key in place of the URL.
+        format!("{:?}", setup("SECRET")),
         format!("{endpoint:?}"),
         format!("{search:?}"),
     ] {
