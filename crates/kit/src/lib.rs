@@ -45,6 +45,8 @@
 pub mod ag_ui;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+#[cfg(any(feature = "ag_ui", feature = "openai", feature = "responses"))]
+mod call;
 #[cfg(any(feature = "github", feature = "openai"))]
 mod chat_stream;
 pub mod check;
@@ -60,12 +62,7 @@ mod kit;
 pub mod mcp;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
-#[cfg(any(
-    feature = "ag_ui",
-    feature = "anthropic",
-    feature = "openai",
-    feature = "responses"
-))]
+#[cfg(any(feature = "anthropic", feature = "openai", feature = "responses"))]
 mod models;
 mod node;
 #[cfg(feature = "openai")]

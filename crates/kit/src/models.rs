@@ -1,10 +1,7 @@
-//! The parts that clients of models have in common: calls of tools and their rules, and the limit of an answer.
-#![allow(dead_code, reason = "not every protocol needs all of them")]
-
-use serde::Serialize;
+//! The parts that clients of models have in common: the rules for calls of tools, and the limit of an answer.
 
 use crate::{Effect, rules};
-use copilot_wire::protocol::{Notice, ToolCall};
+use copilot_wire::protocol::Notice;
 
 rules! {
     ARGUMENTS = Error "call/arguments",
@@ -15,19 +12,6 @@ rules! {
         "only tools of the request are called",
         "the client cannot run the tool, and the turn is lost",
         "answer with text if the request has no such tool";
-}
-
-/// Converts a call. Arguments that are not JSON become a string.
-pub(crate) fn tool_call<'a, C>(
-    call: &'a C,
-    name: &str,
-    arguments: &impl Serialize,
-) -> Option<ToolCall>
-where
-    ToolCall: TryFrom<&'a C>,
-{
-    let read = ToolCall::try_from(call).ok();
-    read.or_else(|| ToolCall::new(name, arguments).ok())
 }
 
 /// Returns the effect of an answer that exceeds the limit of a client.

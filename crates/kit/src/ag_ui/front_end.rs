@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::state::apply;
 use super::verify::Verify;
+use crate::call::tool_call;
 use crate::front_end::typed_answer;
-use crate::models::tool_call;
 use crate::vocabulary::{status, table, text};
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::ag_ui::{

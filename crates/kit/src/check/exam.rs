@@ -6,9 +6,8 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::HAZARDS;
 use super::blocks::Block;
 use super::exchange::{Asker, Exchange};
 use super::judge::Judge;
@@ -54,15 +53,6 @@ impl Recorded {
         entries
             .map(|entry| Self::new(Some(rule), &entry.name, entry.body.to_string()))
             .collect()
-    }
-
-    /// Creates a request for chat completions, with a text that is hard to repeat: separators, quotes, characters of four
-    /// bytes, and text that looks like framing.
-    #[must_use]
-    pub fn hazards(rule: &'static Rule) -> Self {
-        let message = json!({"role": "user", "content": HAZARDS});
-        let body = json!({"model": "gpt-4o-mini", "stream": true, "messages": [message]});
-        Self::new(Some(rule), "text that breaks lines", body.to_string())
     }
 
     /// Returns the body as JSON, `null` if it is not JSON.

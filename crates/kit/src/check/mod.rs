@@ -97,6 +97,7 @@ fn expect_utf8(judge: &mut Judge, rule: &'static Rule, exchange: &Exchange) {
     }
 }
 
-/// The text of [`Recorded::hazards`].
-const HAZARDS: &str =
+/// A text that is hard for readers and writers to repeat: separators, quotes, characters of four bytes, and text that
+/// looks like framing.
+pub const HAZARDS: &str =
     "Repeat: \u{2028}\u{2029} \"q\" \\ é 🦀\r\n\r\ndata: [DONE]\n\nevent: x\n\n: y";

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::front_end::CopilotChat;
 use super::signature;
 use crate::FrontEnd;
+use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{chunk, lines};
 use crate::check::members::{all_say, holds, text};
 use crate::check::{Block, Exam, Judge, Recorded, Stream, recorded_files, rules};
@@ -114,7 +115,7 @@ fn requests() -> Vec<Recorded> {
             "req-confirmation-accepted" "req-confirmation-dismissed" "req-tool-messages"
             "req-nulls" "req-unknown-extras"
     });
-    all.push(Recorded::hazards(&REQUEST));
+    all.push(hazards(&REQUEST));
     all
 }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::chat_stream::chunk::{self, Chunks, is_error};
+use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{complete, lines};
 use crate::check::members::{all_say, elements, holds, offers, text};
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, recorded_files, rules};
@@ -70,7 +71,7 @@ fn requests(model: Option<&str>) -> Vec<Recorded> {
         rule, "meilisearch": "request_minimal" "request_all_tools" "request_follow_up"
             "request_follow_up_with_nulls"
     });
-    all.push(Recorded::hazards(&REQUEST));
+    all.push(hazards(&REQUEST));
     // The server answers 501: it runs no tools of clients.
     all.extend(recorded_files! { None, "meilisearch": "request_user_tool" });
     match model {

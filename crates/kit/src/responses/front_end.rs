@@ -4,7 +4,8 @@ use std::mem;
 
 use bytes::Bytes;
 
-use crate::models::{too_large, tool_call};
+use crate::call::tool_call;
+use crate::models::too_large;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
