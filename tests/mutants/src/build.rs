@@ -16,7 +16,7 @@ use crate::{
     list::Mutant,
 };
 
-/// What the library has in the copy: it reads the number of the mutant that is tried from `MUTANT`, and adds each number
+/// The function that the copied library has in addition. It reads the number of the mutant that is tried from `MUTANT`, and adds each number
 /// that it is asked about to the file `MUTANTS_REACHED`, once.
 const CHOICE: &str = r#"
 #[doc(hidden)]
@@ -50,7 +50,7 @@ pub struct Copy {
     root: PathBuf,
     target: PathBuf,
     known: PathBuf,
-    /// What does not compile, or not together with the code that it replaces, and the code of the error.
+    /// The mutants that do not compile, or not together with the code that they replace, each with the code of the error.
     pub left_out: BTreeMap<usize, String>,
 }
 

@@ -254,7 +254,7 @@ fn place(LineColumn { line, column }: LineColumn) -> Place {
     }
 }
 
-/// Whether the condition has a `let` outside of any parentheses.
+/// Returns `true` if the condition has a `let` outside of any parentheses.
 fn has_let(condition: &Expr) -> bool {
     match condition {
         Expr::Let(_) => true,

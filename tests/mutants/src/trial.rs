@@ -133,7 +133,7 @@ fn try_one(id: usize, tests: &[&Test]) -> Verdict {
     Verdict::Survived
 }
 
-/// Whether the tests passed, or `None` where they did not end in time.
+/// Waits for the tests. Returns `true` if they passed, and `None` if they did not end in time.
 fn wait(mut child: Child, limit: Duration) -> std::io::Result<Option<bool>> {
     let start = Instant::now();
     loop {
