@@ -134,3 +134,30 @@ fn the_calls_of_a_turn_add_up_and_repeated_figures_do_not() {
         assert_eq!(sent["prompt_tokens_details"]["cached_tokens"], 30, "{name}");
     }
 }
+
+/// Reports tokens twice while the client reads nothing; the later report is sent first.
+struct Twice;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Twice {
+    async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        reply.text("x".repeat(20_000)).await?;
+        let mut first = std::pin::pin!(reply.usage(Usage::new(1, 0)));
+        assert!(futures::poll!(first.as_mut()).is_pending());
+        reply.usage(Usage::new(2, 0)).await?;
+        Ok(first.await?)
+    }
+}
+
+#[test]
+fn the_last_figures_of_a_stream_are_the_sum() {
+    let router = Router::new().mount("m", Twice).unwrap();
+    let body = json!({
+        "model": "m", "messages": [{"role": "user", "content": "hi"}],
+        "stream": true, "stream_options": {"include_usage": true},
+    });
+    let request = http::Request::post("/v1/chat/completions");
+    let stream = whole(send(&router, request, body.to_string()).into_body());
+    let (_, figures) = stream.rsplit_once(r#""prompt_tokens":"#).unwrap();
+    assert!(figures.starts_with("3,"), "{figures}");
+}
