@@ -323,6 +323,24 @@ fn a_reply_that_cannot_be_stored_ends_with_its_connection() {
     }
 }
 
+#[test]
+fn the_agent_of_a_reply_that_cannot_be_stored_is_dropped_with_its_connection() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("create", Fault::Exists);
+        let silent = Talker {
+            pause: Duration::from_secs(1_000_000),
+            ..Talker::default()
+        };
+        let (router, outcomes) = watch(router::<UiStream>(silent, Some(replies(store))));
+        let body = ask::<UiStream>(&router, "ada").await;
+        seconds(1).await;
+        drop(body);
+        tokio::task::yield_now().await;
+        assert_eq!(*outcomes.lock().unwrap(), ["client_left, unstored"]);
+    });
+}
+
 /// The store comes back, and has the whole reply then.
 #[test]
 fn a_reply_outlives_its_connection_although_the_store_is_away() {

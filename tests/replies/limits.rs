@@ -57,7 +57,9 @@ fn a_slow_reader_stalls_nobody() {
         assert!(!store.calls().contains(&"read"));
         let rest = read(slow).await;
         assert!([&first[..], &rest].concat() == fast);
-        assert!(store.calls().contains(&"read"));
+        // All but the end of the reply is only in the store.
+        let reads = store.calls().into_iter().filter(|call| *call == "read");
+        assert!(reads.count() > 20);
     });
 }
 
