@@ -334,7 +334,8 @@ fn the_agent_of_a_reply_that_cannot_be_stored_is_dropped_with_its_connection() {
         };
         let (router, outcomes) = watch(router::<UiStream>(silent, Some(replies(store))));
         let body = ask::<UiStream>(&router, "ada").await;
-        seconds(1).await;
+        // Between two ticks.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
         drop(body);
         tokio::task::yield_now().await;
         assert_eq!(*outcomes.lock().unwrap(), ["client_left, unstored"]);
