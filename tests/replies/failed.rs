@@ -6,9 +6,9 @@ use copilot_wire::responses::{Responses, ResponsesRequest};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use http::Method;
 
-use crate::faults::Spy;
 use crate::protocols::{background, json};
 use crate::server::{in_virtual_time, memory, read, replies, router, seconds, send, text};
+use crate::spy::Spy;
 
 /// Reasons, says some words, and fails.
 struct Stumbler;

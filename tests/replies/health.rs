@@ -2,8 +2,8 @@
 
 use copilot_wire::ui_stream::UiStream;
 
-use crate::faults::{Fault, Spy};
 use crate::server::{Talker, ask, in_virtual_time, memory, read, replies, router, seconds};
+use crate::spy::{Fault, Spy};
 
 #[test]
 fn an_outage_is_reported() {

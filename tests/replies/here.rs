@@ -13,12 +13,12 @@ use futures::Stream as _;
 use http::{Method, StatusCode};
 use tokio::time::timeout;
 
-use crate::faults::{Fault, Spy};
 use crate::protocols::{background, json};
 use crate::server::{
     Talker, again, ask, in_virtual_time, memory, read, read_some, replies, router, seconds, send,
     text, watch,
 };
+use crate::spy::{Fault, Spy};
 
 const RESUME: &str = "/api/chat/chat-1/stream";
 const STOP: &str = "/api/chat/chat-1/stop";

@@ -13,12 +13,12 @@ use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
 
-use crate::faults::{Fault, Spy};
 use crate::protocols::{background, json};
 use crate::server::{
     Talker, again, ask, in_virtual_time, memory, read, read_some, replies, router, seconds, send,
     text, watch,
 };
+use crate::spy::{Fault, Spy};
 
 /// Much text without a pause.
 fn flood() -> Talker {

@@ -13,6 +13,7 @@ mod protocols;
 mod reconnect;
 mod server;
 mod shutdown;
+mod spy;
 mod stop;
 mod turns;
 mod users;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use copilot_wire::replies::{ReplyEnd, ReplyStore as _};
 use copilot_wire::ui_stream::UiStream;
 
-use crate::faults::Spy;
 use crate::server::{Talker, ask, in_virtual_time, memory, read, replies, router, seconds};
+use crate::spy::Spy;
 
 /// Runs a reply of 100 words, 50 a second, to its end; returns the number of appends, and what a connected reader and
 /// the log have.

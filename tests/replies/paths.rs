@@ -8,10 +8,10 @@ use copilot_wire::{Body, Router};
 use copilot_wire_kit::{FrontEnd as _, Toolkit};
 use http::{Method, StatusCode};
 
-use crate::faults::Spy;
 use crate::server::{
     Talker, ask, env, identify, in_virtual_time, memory, read, replies, router, send, text,
 };
+use crate::spy::Spy;
 
 /// A router whose pages are at a path.
 fn pages(path: &str, store: &Spy) -> Router {

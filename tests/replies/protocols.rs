@@ -15,11 +15,11 @@ use futures::StreamExt as _;
 use http::{Method, StatusCode};
 use serde_json::Value;
 
-use crate::faults::{Fault, Spy};
 use crate::server::{
     Talker, again, ask, env, in_virtual_time, memory, read, read_some, replies, router, seconds,
     send, text,
 };
+use crate::spy::{Fault, Spy};
 
 /// Returns the number of bytes of a whole reply, and that before its last frame.
 async fn length<P: Toolkit>() -> (usize, usize) {

@@ -10,10 +10,10 @@ use futures::StreamExt as _;
 use http::Method;
 use tokio::time::{Instant, sleep};
 
-use crate::faults::{Fault, Spy};
 use crate::server::{
     Talker, again, ask, in_virtual_time, memory, read, replies, router, seconds, send, text, watch,
 };
+use crate::spy::{Fault, Spy};
 
 const LIMIT: Duration = Duration::from_secs(3);
 

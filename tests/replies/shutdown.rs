@@ -18,10 +18,10 @@ use futures::{FutureExt as _, StreamExt as _, stream};
 use http::{Method, StatusCode};
 use tokio::time::Instant;
 
-use crate::faults::Spy;
 use crate::server::{
     ask, env, in_virtual_time, memory, read, replies, router, seconds, send, text, watch,
 };
+use crate::spy::Spy;
 
 const MESSAGE: &str = "The server is shutting down, and the answer is incomplete.";
 

@@ -81,7 +81,7 @@ fn a_stop_needs_the_type_that_browsers_ask_for_first() {
 #[test]
 fn a_stop_reaches_the_server_that_runs_the_agent() {
     in_virtual_time(async {
-        let store = crate::faults::Spy::new(memory());
+        let store = crate::spy::Spy::new(memory());
         let one = router::<UiStream>(Stuck("writes"), Some(replies(store.clone())));
         let two = router::<UiStream>(Stuck("writes"), Some(replies(store)));
         let (one, outcomes) = watch(one);

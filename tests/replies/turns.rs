@@ -10,11 +10,11 @@ use copilot_wire::ui_stream::{self, UiStream};
 use http::request::Parts;
 use http::{Method, StatusCode};
 
-use crate::faults::{Fault, Spy};
 use crate::protocols::{background, json};
 use crate::server::{
     Talker, env, identify, in_virtual_time, memory, read, replies, router, send, text,
 };
+use crate::spy::{Fault, Spy};
 
 const CHAT: &str = "/api/chat";
 

@@ -5,11 +5,11 @@ use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
 use http::{Method, StatusCode};
 
-use crate::faults::Spy;
 use crate::protocols::{background, json};
 use crate::server::{
     Talker, again, ask, in_virtual_time, memory, read, replies, router, seconds, send, text, watch,
 };
+use crate::spy::Spy;
 
 /// The path of chat completions.
 const PATH: &str = "/v1/chat/completions";
