@@ -104,11 +104,15 @@ fn count(paths: Vec<Path>) -> Vec<(Path, Counts)> {
 
 fn callgrind(name: &str, units: f64) -> Counts {
     let out = std::env::temp_dir().join(format!("guard.{}.{name}", std::process::id()));
+    let program = std::env::current_exe().unwrap();
+    // From its folder: the length of its path is that of its first argument, which moves everything on the heap.
+    let file = program.file_name().unwrap();
     let status = Command::new("valgrind")
+        .current_dir(program.parent().unwrap())
         .args(["--tool=callgrind", "--toggle-collect=guard::counted*"])
         .args(["--dump-instr=yes", "--compress-pos=no"])
         .arg(format!("--callgrind-out-file={}", out.display()))
-        .arg(std::env::current_exe().unwrap())
+        .arg(PathBuf::from(".").join(file))
         .args(["--once", name])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
