@@ -64,37 +64,29 @@ impl<B: Blocks> Writer<'_, B> {
 
     /// Writes text of a block in pieces of at most 1 MiB. Opens the block if it is not open. Empty text writes nothing.
     pub fn piece(&mut self, blocks: &mut B, block: Block, text: &str) {
-        let mut text = text;
-        while text.len() > LONGEST_PIECE {
-            let end = (0..=LONGEST_PIECE).rfind(|at| text.is_char_boundary(*at));
-            let (piece, rest) = text.split_at(end.unwrap_or(0));
-            self.one_piece(blocks, block, piece);
-            text = rest;
-        }
-        if !text.is_empty() {
-            self.one_piece(blocks, block, text);
-        }
-    }
-
-    fn one_piece(&mut self, blocks: &mut B, block: Block, text: &str) {
-        let is_first = !self.is_open(block);
-        if is_first {
-            self.open(blocks, block);
-        }
-        match (&self.state.frame, &mut self.state.document) {
-            (Some(frame), _) => frame.write(text, self.out),
-            (None, Some(document)) if block == Block::Text && !is_first => {
-                if self.result.is_ok() {
-                    self.result = document.push_text(text);
-                }
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (text, after) = first_piece(rest);
+            rest = after;
+            let is_first = !self.is_open(block);
+            if is_first {
+                self.open(blocks, block);
             }
-            (None, document) => {
-                let is_framed = document.is_none() && !is_first;
-                self.event(blocks, blocks.piece(block, text.to_owned()));
-                if is_framed {
-                    self.state.frame = TextFrame::of(B::ESCAPE, |text, out| {
-                        blocks.write(&blocks.piece(block, text), out);
-                    });
+            match (&self.state.frame, &mut self.state.document) {
+                (Some(frame), _) => frame.write(text, self.out),
+                (None, Some(document)) if block == Block::Text && !is_first => {
+                    if self.result.is_ok() {
+                        self.result = document.push_text(text);
+                    }
+                }
+                (None, document) => {
+                    let is_framed = document.is_none() && !is_first;
+                    self.event(blocks, blocks.piece(block, text.to_owned()));
+                    if is_framed {
+                        self.state.frame = TextFrame::of(B::ESCAPE, |text, out| {
+                            blocks.write(&blocks.piece(block, text), out);
+                        });
+                    }
                 }
             }
         }
@@ -395,4 +387,14 @@ impl<B: Blocks> fmt::Debug for BlockSession<B> {
             .field("is_done", &self.state.is_done)
             .finish_non_exhaustive()
     }
+}
+
+/// Splits a text after its first piece.
+#[inline]
+fn first_piece(text: &str) -> (&str, &str) {
+    if text.len() <= LONGEST_PIECE {
+        return (text, "");
+    }
+    let end = (0..=LONGEST_PIECE).rfind(|at| text.is_char_boundary(*at));
+    text.split_at(end.unwrap_or(text.len()))
 }
