@@ -23,7 +23,8 @@ test("page: the log shows every block with its time and size, and the request", 
   await p.open("OpenBB");
   await p.ask("hello");
   const row = p.page.locator(".events li.text").first();
-  ok(/^\+[\d.]+ m?s$/.test(await row.locator(".time").innerText()), "time");
+  const time = await row.locator(".time").innerText();
+  ok(/^\+[\d.]+ m?s$/.test(time), `time: ${time}`);
   equal(await row.locator(".size").innerText(), "62 B");
   await row.locator("summary").click();
   equal(await row.locator(".json").first().innerText(), '{\n  "delta": "You said: hello"\n}');
