@@ -28,7 +28,7 @@ struct State {
     fails: Option<(std::ops::Range<usize>, Fault)>,
     /// All calls of a method fail.
     fails_all: Option<(&'static str, Fault)>,
-    /// What appends answer.
+    /// The time that appends return.
     pace: Duration,
 }
 
