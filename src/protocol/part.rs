@@ -520,8 +520,8 @@ impl<'a> Question<'a> {
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or the
-    /// id has more than 64 bytes.
+    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or more
+    /// than about 32,700 after normalization (NFKC), or the id has more than 64 bytes.
     pub fn to_text(&self) -> Result<String, SendError> {
         (self.ask)(self.confirmation)
     }

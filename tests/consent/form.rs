@@ -1,9 +1,13 @@
 //! The line that a question is, and the answers to it.
 
-use copilot_wire::protocol::plain_text;
+use std::sync::{Arc, Mutex};
+
+use copilot_wire::openai::OpenAi;
+use copilot_wire::protocol::{Confirmation, SendError, plain_text};
+use copilot_wire::{Reply, Router, agent_fn};
 use proptest::prelude::*;
 
-use super::{Asker, Server, code};
+use super::{Asker, Server, code, exchange};
 
 const TITLE: &str = "Delete all files?";
 const MESSAGE: &str = "rm -rf \"$HOME/my_thesis\" && echo 'ok' > log.txt\nThis can't be undone.";
@@ -25,6 +29,57 @@ fn a_question_is_one_line_without_markup_at_the_end() {
         .unwrap();
     assert_eq!(end.len(), 3 + 4 + 12 + 1);
     assert!(end.ends_with(')') && end[..19].bytes().all(|byte| byte.is_ascii_alphanumeric()));
+}
+
+/// Asks a question of a chat completion.
+fn confirm(id: &str, title: &str, message: &str) -> Result<(), SendError> {
+    let confirmation = Confirmation::new(id, title, message);
+    let result = Arc::new(Mutex::new(None));
+    let shared = Arc::clone(&result);
+    let agent = agent_fn(move |_, reply: Reply<OpenAi>| {
+        *shared.lock().unwrap() = Some(reply.confirm(confirmation.clone()));
+        std::future::ready(Ok(()))
+    });
+    let router = Router::new().mount("m", agent).unwrap();
+    let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
+    let request = http::Request::post("/v1/chat/completions");
+    exchange::whole(exchange::send(&router, request, body).into_body());
+    let result = result.lock().unwrap().take();
+    result.unwrap()
+}
+
+#[test]
+fn a_question_has_limits() {
+    let words = |count| "a ".repeat(count);
+    // With "Q? ", and without the last space.
+    assert_eq!(confirm("id", "Q?", &words(3_999)), Ok(()));
+    // Normalization makes 15 letters of this one; "questionq" has nine.
+    let one = "\u{fdfa} ";
+    assert_eq!(confirm("id", "Q?", &one.repeat(2_183)), Ok(()));
+    assert_eq!(confirm(&"i".repeat(64), "Q?", ""), Ok(()));
+    for (id, title, message, expected) in [
+        (
+            "id",
+            "Qu?",
+            words(3_999),
+            "a question is longer than 8000 characters",
+        ),
+        (
+            "id",
+            "Q?",
+            one.repeat(2_184),
+            "a question has more than 32767 letters and digits after normalization (NFKC)",
+        ),
+        (
+            &*"i".repeat(65),
+            "Q?",
+            String::new(),
+            "the id of a question is longer than 64 bytes",
+        ),
+    ] {
+        let expected = SendError::Invalid(expected.to_owned());
+        assert_eq!(confirm(id, title, &message), Err(expected));
+    }
 }
 
 #[test]
@@ -126,8 +181,8 @@ fn a_question_that_nobody_would_read_is_not_asked() {
 fn answer_or_error(server: &Server) -> (String, String) {
     let body = r#"{"model":"agent","messages":[{"role":"user","content":"delete"}]}"#;
     let head = http::Request::post("/v1/chat/completions");
-    let response = super::exchange::send(&server.router, head, body);
-    let body = super::exchange::whole(response.into_body());
+    let response = exchange::send(&server.router, head, body);
+    let body = exchange::whole(response.into_body());
     let value: serde_json::Value = serde_json::from_str(&body).unwrap();
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     (

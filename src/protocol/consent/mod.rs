@@ -98,7 +98,7 @@ impl Consent {
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when the question is too long.
+    /// [`SendError::Invalid`] when the question or its id is too long, or if there is no randomness.
     pub(crate) fn ask(
         &self,
         place: PlaceId,
@@ -116,8 +116,15 @@ impl Consent {
         // The body begins with the first word of the line, so no other text can be inserted before the title.
         let body = text::canonical(&format!("{FIRST}{text}"));
         let invalid = |reason: String| Err(SendError::Invalid(reason));
-        if text.chars().count() > LONGEST || body.chars().count() > proof::LONGEST_BODY {
+        if text.chars().count() > LONGEST {
             return invalid(format!("a question is longer than {LONGEST} characters"));
+        }
+        // Normalization turns some characters into as many as 18.
+        let most = proof::LONGEST_BODY;
+        if body.chars().count() > most {
+            return invalid(format!(
+                "a question has more than {most} letters and digits after normalization (NFKC)"
+            ));
         }
         if confirmation.id.len() > LONGEST_ID {
             return invalid(format!(
@@ -252,7 +259,7 @@ impl Asking {
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when the question is too long.
+    /// [`SendError::Invalid`] when the question or its id is too long, or if there is no randomness.
     pub(crate) fn ask(&self, confirmation: &Confirmation, env: &Env) -> Result<String, SendError> {
         let place = self.place(&self.message);
         self.consent.ask(place, confirmation, minute(env))
