@@ -2,6 +2,8 @@
 //!
 //! `Arc` is always the standard library's, because wakers are made from it.
 
+use std::sync::PoisonError;
+
 #[cfg(loom)]
 pub(crate) use loom::sync::{Mutex, MutexGuard, atomic};
 #[cfg(not(loom))]
@@ -19,3 +21,17 @@ macro_rules! loom_locals {
 }
 #[cfg(loom)]
 pub(crate) use loom_locals as thread_local;
+
+/// A value that is only accessed through `&mut`. It makes its owner `Sync`, which some web frameworks require of a
+/// body. The lock is never taken.
+pub(crate) struct Exclusive<T>(Mutex<T>);
+
+impl<T> Exclusive<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    pub(crate) fn get(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}

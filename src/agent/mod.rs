@@ -7,18 +7,21 @@ mod body;
 mod channel;
 #[cfg(feature = "http-body")]
 mod http_body;
+mod live;
 mod reply;
 mod request;
+mod run;
 mod staging;
 mod tool;
 mod turns;
 mod wakers;
 mod wakeup;
 
-pub use body::{Body, Canceller, Interrupted, Run};
+pub use body::{Body, Canceller, Interrupted};
 pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
 pub(crate) use request::copy_values;
+pub use run::Run;
 pub use tool::execute_tool;
 pub(crate) use turns::{Busy, Running, Turns};
 #[cfg(feature = "resumable")]
