@@ -11,6 +11,7 @@ mod intake;
 mod path;
 #[cfg(feature = "playground")]
 mod playground;
+mod routes;
 mod site;
 pub mod socket;
 #[cfg(feature = "tower")]
@@ -22,7 +23,6 @@ pub(crate) use endpoint::AgentEndpoint;
 pub use endpoint::{Call, Endpoint, RouteKind, json, stream};
 pub use site::{Mount, MountError, Site};
 
-use std::any::TypeId;
 use std::fmt;
 use std::pin::pin;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use bytes::Buf;
 use futures_core::Stream;
 use http::header::ALLOW;
 use http::request::Parts;
-use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
+use http::{Extensions, HeaderValue, Request, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Reply, Turns, agent_fn};
 use crate::conversations::{Connections, Conversations};
@@ -45,6 +45,7 @@ use hosts::Hosts;
 use intake::{Budget, Limits};
 use path::{BasePath, Path};
 pub use path::{escape_segment, path_params};
+use routes::{Found, Needs, Params, Route};
 use upload::Upload;
 
 /// The maximum time that a shutdown waits for clients to read the ends of their turns.
@@ -98,29 +99,6 @@ struct Inner {
     shared: Extensions,
     /// The origins of the mounted front ends.
     origins: Vec<HeaderValue>,
-}
-
-#[derive(Clone)]
-struct Route {
-    method: Method,
-    path: Path,
-    /// The path as text, for reports.
-    text: Arc<str>,
-    /// The guards of the scope in which the route was added.
-    guards: Vec<Guard>,
-    /// The type of the endpoint, if several mounts may add the route.
-    shared: Option<TypeId>,
-    /// The route exists only if the router has one of these stores.
-    needs: Option<Needs>,
-    endpoint: Arc<dyn Endpoint>,
-}
-
-/// A set of stores of a router.
-#[derive(Clone, Copy, Default)]
-struct Needs {
-    #[cfg(feature = "resumable")]
-    replies: bool,
-    conversations: bool,
 }
 
 impl Router {
@@ -525,89 +503,9 @@ impl Router {
 /// The default time that the head of a response waits for the first output.
 const FIRST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(5);
 
-type Params = Vec<(Box<str>, Box<str>)>;
-
-enum Found<'a> {
-    Route(&'a Route, Params),
-    /// The handshake of a WebSocket at the path of this route, for [`Router::socket`].
-    Socket(&'a Route),
-    Preflight,
-    OtherMethods(HeaderValue),
-    Nothing,
-    OtherHost,
-}
-
 impl Inner {
     fn first_output_timeout(&self) -> Duration {
         self.first_output_timeout.unwrap_or(FIRST_OUTPUT_TIMEOUT)
-    }
-
-    fn find(&self, request: &Parts) -> Found<'_> {
-        // Checked before any route, so that a page that uses DNS rebinding does not find out which routes exist.
-        if !self.hosts.take(request) {
-            return Found::OtherHost;
-        }
-        let is_handshake = socket::is_handshake(request);
-        let mut found = Found::Nothing;
-        for path in self.base.strip(request.uri.path()) {
-            if is_handshake {
-                // A handshake takes precedence over other `GET` routes of the path.
-                if let Found::Route(route, _) = self.find_at(&Method::POST, path) {
-                    return Found::Socket(route);
-                }
-            }
-            found = self.find_at(&request.method, path);
-            if !matches!(found, Found::Nothing) {
-                break;
-            }
-        }
-        found
-    }
-
-    /// Returns `true` if the router has one of the stores in `needs`.
-    fn has(&self, needs: Needs) -> bool {
-        #[cfg(feature = "resumable")]
-        let replies = needs.replies && self.replies.is_some();
-        #[cfg(not(feature = "resumable"))]
-        let replies = false;
-        replies || needs.conversations && self.conversations.is_some()
-    }
-
-    fn find_at(&self, method: &Method, path: &str) -> Found<'_> {
-        // A `HEAD` request is answered like a `GET`, and the server omits the body.
-        let wanted = if *method == Method::HEAD {
-            &Method::GET
-        } else {
-            method
-        };
-        let mut allow = Vec::new();
-        for route in &self.routes {
-            if route.needs.is_some_and(|needs| !self.has(needs)) {
-                continue;
-            }
-            let Some(params) = route.path.matches(path) else {
-                continue;
-            };
-            if route.method == *wanted {
-                return Found::Route(route, params);
-            }
-            allow.push(route.method.as_str());
-            if route.method == Method::GET {
-                allow.push("HEAD");
-            }
-        }
-        if allow.is_empty() {
-            return Found::Nothing;
-        }
-        // A browser sends this preflight before a `POST` to another origin.
-        if *method == Method::OPTIONS {
-            return Found::Preflight;
-        }
-        allow.push("OPTIONS");
-        match HeaderValue::from_str(&allow.join(", ")) {
-            Ok(allow) => Found::OtherMethods(allow),
-            Err(_) => Found::Nothing,
-        }
     }
 }
 
