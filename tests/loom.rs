@@ -1,6 +1,6 @@
-//! Every interleaving of small models: a reply and its body on several threads, a shutdown, and stored replies.
+//! Every interleaving of small models: a reply and its body on several threads, a shutdown, stored replies, and sockets.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test --release --test loom --features resumable --target-dir target/loom` runs them;
+//! `RUSTFLAGS="--cfg loom" cargo test --release --test loom --features resumable,ui_stream --target-dir target/loom` runs them;
 //! without the flag this is an empty test. In every interleaving of a model no event is lost, doubled or out of order, a turn has one end, and
 //! nobody waits for ever: loom reports a deadlock where a wake is lost.
 #![cfg(loom)]
@@ -15,6 +15,8 @@ use bytes::Bytes;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, SendError, Ticks};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
+use copilot_wire::router::socket::{Message, Socket};
+use copilot_wire::ui_stream::{self, UiStream};
 use copilot_wire::{Body, Reply, Request, Router, agent_fn};
 use futures::{Stream, stream};
 use loom::future::block_on;
@@ -255,5 +257,88 @@ fn a_stored_reply() {
         let here = whole(ask(&router));
         assert_eq!(texts(&here), Some(vec!["a", "b"]));
         assert_eq!(texts(&thread.join().unwrap()), Some(vec!["a", "b"]));
+    });
+}
+
+/// Opens a socket and asks a question in each of several chats. Each answer is one text, written on another thread.
+fn socket(router: Router, chats: &[&str]) -> (Router, Socket) {
+    let agent = agent_fn(|_, reply: Reply<UiStream>| {
+        thread::spawn(move || {
+            // Fails if the turn has been ended by a shutdown.
+            let _ = block_on(reply.text("a"));
+        });
+        ready(Ok(()))
+    });
+    let router = router.mount(ui_stream::Mount::new(), agent).unwrap();
+    let handshake = http::Request::get("/api/chat")
+        .header("connection", "upgrade")
+        .header("upgrade", "websocket")
+        .header("sec-websocket-version", "13")
+        .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+    let (handshake, ()) = handshake.body(()).unwrap().into_parts();
+    let mut socket = block_on(router.socket(handshake)).unwrap();
+    for chat in chats {
+        let question = format!(
+            r#"{{"type":"send","requestId":"{chat}","id":"{chat}","trigger":"submit-message","messages":[{{"id":"u","role":"user","parts":[{{"type":"text","text":"hi"}}]}}],"headers":{{}},"body":{{}}}}"#
+        );
+        socket.receive(Message::Text(question.into()));
+    }
+    (router, socket)
+}
+
+/// Reads messages until this many turns have ended. Returns those of each chat, without its name.
+fn turns<const N: usize>(socket: &mut Socket, chats: [&str; N]) -> [String; N] {
+    let mut messages = chats.map(|_| String::new());
+    let mut open = N;
+    while open > 0 {
+        let next = block_on(poll_fn(|cx| Pin::new(&mut *socket).poll_next(cx)));
+        let Some(Message::Text(message)) = next else {
+            panic!("{next:?}");
+        };
+        let message = std::str::from_utf8(&message).unwrap();
+        let is_of = |chat| message.contains(&format!(r#""requestId":"{chat}""#));
+        let at = chats.iter().position(is_of).unwrap();
+        messages[at].push_str(message);
+        open -= usize::from(message.contains(r#""type":"end""#));
+    }
+    messages
+}
+
+#[test]
+fn two_turns_of_a_socket() {
+    explore(1, || {
+        let router = Router::new().env(Env::new(NoTimer));
+        let (_, mut socket) = socket(router, &["x", "y"]);
+        for messages in turns(&mut socket, ["x", "y"]) {
+            let numbers: Vec<_> = messages.split(r#""sequence":"#).skip(1).collect();
+            for (number, rest) in numbers.iter().enumerate() {
+                assert!(rest.starts_with(&format!("{number},")), "{messages}");
+            }
+            assert_eq!(messages.matches(r#""delta":"a""#).count(), 1, "{messages}");
+            assert_eq!(messages.matches(r#""type":"end""#).count(), 1, "{messages}");
+        }
+    });
+}
+
+#[test]
+fn a_socket_at_a_shutdown() {
+    explore(2, || {
+        let router = Router::new().env(Env::new(NoTimer));
+        let (router, mut socket) = socket(router, &["x"]);
+        let thread = thread::spawn(move || {
+            let [messages] = turns(&mut socket, ["x"]);
+            let next = block_on(poll_fn(|cx| Pin::new(&mut socket).poll_next(cx)));
+            assert!(
+                matches!(next, Some(Message::Close { code: 1001, .. })),
+                "{next:?}"
+            );
+            messages
+        });
+        block_on(pin!(router.drain(ready(()))));
+        // Answered as a whole, failed, or refused.
+        let messages = thread.join().unwrap();
+        let answered = messages.matches(r#""delta":"a""#).count();
+        let failed = messages.contains(r#""type":"error""#);
+        assert!(answered == 1 || failed, "{messages}");
     });
 }
