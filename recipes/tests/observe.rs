@@ -2,9 +2,10 @@
 // The names of generative AI have moved to a repository of their own.
 #![allow(deprecated)]
 
+mod collector;
+
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::process::{Child, Command};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,10 +14,9 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
+use collector::Collector;
 use copilot_wire::openbb::Descriptor;
 use flate2::read::GzDecoder;
-use observe::agent::Sailor;
-use observe::{Telemetry, app};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -28,6 +28,8 @@ use opentelemetry_proto::tonic::trace::v1::span::SpanKind;
 use opentelemetry_proto::tonic::trace::v1::status::StatusCode as Code;
 use opentelemetry_semantic_conventions::{attribute, metric};
 use prost::Message;
+use recipes::observe::agent::Sailor;
+use recipes::observe::{Telemetry, app};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -193,60 +195,6 @@ async fn ask(address: &str, agent: &str, prompt: &str) -> String {
     let mut response = String::new();
     socket.read_to_string(&mut response).await.unwrap();
     response
-}
-
-/// The collector that telemetry is sent to: this test, or the program `COLLECTOR` that sends to it what it has received.
-struct Collector {
-    url: String,
-    program: Option<Child>,
-}
-
-impl Collector {
-    fn before(receiver: &str) -> Self {
-        let Some(program) = std::env::var_os("COLLECTOR") else {
-            let (url, program) = (format!("http://{receiver}"), None);
-            return Self { url, program };
-        };
-        // It cannot choose free ports itself.
-        let ports = [0; 2].map(|_| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
-        let [http, grpc] = ports
-            .each_ref()
-            .map(|it| it.local_addr().unwrap().to_string());
-        drop(ports);
-        let folder = env!("CARGO_TARGET_TMPDIR");
-        let mut command = Command::new(program);
-        command
-            .args([
-                "start",
-                "--otlp-http-endpoint",
-                &http,
-                "--otlp-grpc-endpoint",
-                &grpc,
-            ])
-            .args(["--exporter", "otlp", "--otlp-exporter-protocol", "http"])
-            .args(["--otlp-exporter-endpoint", &format!("http://{receiver}")])
-            .args([
-                "--pid-file",
-                &format!("{folder}/pid"),
-                "--log-file",
-                &format!("{folder}/log"),
-            ]);
-        let program = Some(command.spawn().unwrap());
-        while std::net::TcpStream::connect(&http).is_err() {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        let url = format!("http://{http}");
-        Self { url, program }
-    }
-}
-
-impl Drop for Collector {
-    fn drop(&mut self) {
-        if let Some(program) = &mut self.program {
-            let _ = program.kill();
-            let _ = program.wait();
-        }
-    }
 }
 
 fn hex(id: &[u8]) -> String {

@@ -10,7 +10,7 @@ use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use serde::Deserialize;
 
-use crate::traces;
+use super::traces;
 
 /// The number of times that the model may be asked in one turn.
 const ROUNDS: usize = 8;

@@ -97,15 +97,15 @@ where
 
 #[tokio::test(flavor = "multi_thread")]
 async fn poem() {
-    try_out(stacks::poem_server::serve).await;
+    try_out(recipes::stacks::poem_server::serve).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn salvo() {
-    try_out(stacks::salvo_server::serve).await;
+    try_out(recipes::stacks::salvo_server::serve).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn warp() {
-    try_out(stacks::warp_server::serve).await;
+    try_out(recipes::stacks::warp_server::serve).await;
 }
