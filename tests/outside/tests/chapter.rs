@@ -6,7 +6,9 @@ fn every_snippet_of_the_chapter_is_code_of_this_package() {
     let read = |path: &str| std::fs::read_to_string(format!("{root}{path}")).unwrap();
     let files = ["mod", "event", "request", "session", "mount", "front_end"];
     let files = files.map(|name| read(&format!("src/ollama/{name}.rs")));
-    let sources = [files.concat(), read("src/main.rs"), read("tests/ollama.rs")].concat();
+    let files = files.concat() + &read("src/main.rs");
+    let tests = ["main", "tools"].map(|name| read(&format!("tests/ollama/{name}.rs")));
+    let sources = files + &tests.concat();
     let chapter = read("../../src/guide/own_protocol.md");
     let snippets: Vec<&str> = chapter
         .split("```rust,ignore\n")
