@@ -26,7 +26,7 @@
 //! This agent answers every front end, and this server offers it to two of them. Anything that can call a
 //! `tower` service, such as hyper and axum, can serve a router; `Router::handle` needs only the `http` crate.
 //!
-// The frameworks in it are no dependencies of this package: `tests/recipes` compiles it.
+// The frameworks in it are no dependencies of this package: `tests/servers` compiles it.
 #![cfg_attr(not(doctest), doc = include_str!("guide/first_server.md"))]
 //!
 //! The crate is not on crates.io yet: replace the version with the `path` of a clone of the repository.

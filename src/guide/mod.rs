@@ -76,7 +76,7 @@ pub mod responses {}
 pub mod resumable {}
 
 // The frameworks in this chapter are no dependencies of this package. Its snippets are tests of
-// `tests/recipes`; in this package's own tests the chapter is empty.
+// `tests/servers`; in this package's own tests the chapter is empty.
 #[cfg_attr(not(doctest), doc = include_str!("servers.md"))]
 #[cfg_attr(doctest, doc = "Tested elsewhere.")]
 pub mod servers {}

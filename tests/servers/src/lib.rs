@@ -1,9 +1,10 @@
-//! Runs either example server on a port of its own, and talks to it in plain bytes.
+//! Runs the example servers and those of the guide, each on a port of its own, and talks to them in plain bytes.
 
 #![allow(clippy::exhaustive_structs)]
 
 mod answer;
 mod client;
+mod guide;
 mod kernel;
 mod nginx;
 mod program;
@@ -15,6 +16,9 @@ mod stress;
 
 pub use answer::{Answer, events, numbers, response_id, send_as};
 pub use client::{Client, Response};
+#[cfg(doctest)]
+pub use guide::{FirstServer, Servers};
+pub use guide::{try_out, try_out_below, try_out_tokio};
 pub use kernel::{accepted, memory, open};
 pub use nginx::Nginx;
 pub use program::Program;
