@@ -80,6 +80,8 @@ pub fn try_all(
     limit: Duration,
     said: impl Fn(usize, Verdict) + Sync,
 ) -> HashMap<usize, Verdict> {
+    // Most of the time of most tests is the start of their program, which several tests share.
+    let start = tests.iter().map(|test| test.time).min().unwrap_or_default();
     let mut narrowest: Vec<&Test> = tests.iter().collect();
     narrowest.sort_by_key(|test| test.reaches.len());
     let mut reached: HashMap<usize, (Duration, Vec<&Test>)> = HashMap::new();
@@ -87,7 +89,7 @@ pub fn try_all(
         for id in &test.reaches {
             let (time, tests) = reached.entry(*id).or_default();
             if *time <= limit {
-                *time += test.time;
+                *time += test.time - start;
                 tests.push(test);
             }
         }
