@@ -68,9 +68,9 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Documents the packages with all their features. Returns each one's JSON.
+/// Documents the packages with all their features, where `.ci/run` has checked each feature. Returns each one's JSON.
 fn document(root: &Path) -> Vec<(&'static str, PathBuf)> {
-    let target = root.join("target");
+    let target = root.join("target/features");
     let mut cargo = Command::new(env!("CARGO"));
     cargo
         .current_dir(root)
