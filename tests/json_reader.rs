@@ -340,6 +340,14 @@ fn debug_shows_no_content() {
 }
 
 #[test]
+fn another_type_is_an_error_at_its_byte() {
+    for (text, offset) in [("[1]", 1), ("[\n\"a\",\n 1\n]", 8)] {
+        let error = parse(text).unwrap().decode::<Vec<String>>().unwrap_err();
+        assert_eq!(error.offset(), offset);
+    }
+}
+
+#[test]
 fn a_reader_takes_the_numbers_of_a_type_and_leaves_the_others() {
     let body = Bytes::from_static(b"[-9, 9223372036854775808, 1.0, \"1\"]");
     let mut read = Vec::new();

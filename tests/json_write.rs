@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use copilot_wire::json::{Escape, Json, Members, ObjectWriter, ValueWriter, WriteError, write};
 use proptest::prelude::*;
+use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -221,6 +222,21 @@ fn raw_values_are_written_as_they_are() {
         written(&(&json, "x")).unwrap(),
         format!("{},\"x\"]", &expected[..expected.len() - 1])
     );
+}
+
+/// Only a string in place of a raw value is raw, not the strings of a container in that place.
+#[test]
+fn strings_of_a_container_are_never_raw() {
+    const RAW: &str = "$serde_json::private::RawValue";
+    struct Odd;
+    impl Serialize for Odd {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut raw = serializer.serialize_struct(RAW, 1)?;
+            raw.serialize_field(RAW, &["\"", "]"])?;
+            raw.end()
+        }
+    }
+    assert_eq!(written(&Odd).unwrap(), r#"["\"","]"]"#);
 }
 
 #[test]

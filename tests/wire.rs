@@ -1,7 +1,7 @@
 //! `#[derive(Wire)]` and `#[derive(FrameEvent)]` as others use them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use copilot_wire::json::Wire;
+use copilot_wire::json::{List, Wire};
 use copilot_wire::protocol::{Decode, EventError, Events, FrameDecoder, FrameEvent};
 use copilot_wire::sse;
 
@@ -155,6 +155,9 @@ fn names_of_the_user_are_not_those_of_the_derive() {
     let mut odd = Reader::from_json(r#"{"type":"reader","kind":3,"x":2}"#).unwrap();
     odd.drop_odd();
     assert_eq!(odd.to_json(), r#"{"type":"reader","x":2}"#);
+    let mut list = List::<Reader>::parse(&r#"[{"type":"reader","kind":3},4]"#.into()).unwrap();
+    list.drop_odd();
+    assert_eq!(list.to_raw().text(), r#"[{"type":"reader"}]"#);
 }
 
 #[test]

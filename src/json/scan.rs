@@ -103,7 +103,6 @@ fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
             let expected = "no digit after a leading zero";
             return Err(JsonError::at(text, at + 1, expected));
         }
-        (Some(b'0'), _) => at + 1,
         _ => skip_digits(text, at)?,
     };
     if text.get(at) == Some(&b'.') {
