@@ -88,6 +88,19 @@ struct Expansion {
     span: DiagnosticSpan,
 }
 
+/// Removes what an earlier run has copied and the repository has no more.
+fn remove_others(folder: &Path, files: &BTreeSet<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() && !path.is_symlink() {
+            remove_others(&path, files)?;
+        } else if !files.contains(&path) {
+            fs::remove_file(path)?;
+        }
+    }
+    Ok(())
+}
+
 impl Copy {
     /// Copies what belongs to the repository in `root`, and writes the mutants into the library.
     pub fn new(root: &Path, folder: &Path, mutants: &[Mutant]) -> Result<Self, Box<dyn Error>> {
@@ -101,7 +114,8 @@ impl Copy {
             .current_dir(root)
             .args(["ls-files", "-co", "--exclude-standard"])
             .output()?;
-        for file in String::from_utf8(files.stdout)?.lines() {
+        let files = String::from_utf8(files.stdout)?;
+        for file in files.lines() {
             // Deleted files are listed until they are committed.
             if let Ok(target) = fs::read_link(root.join(file)) {
                 let _ = std::os::unix::fs::symlink(target, copy.root.join(file));
@@ -109,6 +123,11 @@ impl Copy {
                 copy.write(file, &content)?;
             }
         }
+        let files = files.lines().filter(|file| root.join(file).exists());
+        remove_others(
+            &copy.root,
+            &files.map(|file| copy.root.join(file)).collect(),
+        )?;
         // What did not compile in the last run does not now, unless its file has changed.
         let known = fs::read_to_string(&copy.known).unwrap_or_default();
         for (code, name) in known.lines().filter_map(|line| line.split_once(' ')) {

@@ -50,6 +50,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mutants = list::list(&root, &globs)?;
     let mut copy = Copy::new(&root, &folder, &mutants)?;
     let programs = copy.build(&root, &mutants)?;
+    if programs.is_empty() {
+        return Err("no test program was built".into());
+    }
     let tests = trial::baseline(&programs, &folder)?;
     println!(
         "{} mutants, {} of them not in the program; {} tests",
