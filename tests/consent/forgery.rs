@@ -278,6 +278,7 @@ fn a_question_below_text_that_may_hide_a_part_of_it_is_asked_again_alone() {
         "a\n\n??? absolute bg-white w-64 h-32",
         "/// admonition\n    attrs",
         "\u{202E}",
+        "a\u{C}b",
     ];
     for (texts, verdict) in [(&plain[..], "Accepted"), (&hostile[..], "Obscured")] {
         for says in texts {

@@ -117,6 +117,8 @@ fn the_user_agrees_with_the_code_and_refuses_without() {
             "yes {}, but only the logs",
             "Other delete-1 , but only the logs",
         ),
+        ("{} please", "Other delete-1"),
+        ("no {} please", "Other delete-1"),
         ("don't {}", "Other delete-1"),
         ("0000 {} 1111", "Other delete-1"),
         ("what is it?", "Other delete-1"),
@@ -238,6 +240,7 @@ fn every_character_is_seen_for_what_it_is() {
         ("a\u{200B}b\u{202E}c", "a（U＋200B）b（U＋202E）c"),
         ("a\u{200B}\u{200B}\u{200B}\u{200B}b", "a（U＋200B x4）b"),
         ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}（U＋0303）"),
+        ("e\u{301}\u{301}\u{301}", "e\u{301}\u{301}（U＋0301）"),
         (
             "e\u{301}\u{301}\u{301}\u{301}\u{301}",
             "e\u{301}\u{301}（x5）",
@@ -255,6 +258,7 @@ fn every_character_is_seen_for_what_it_is() {
             "＜b＞｀＊＿＄＼：［x］（y）！＃｜｛｝",
         ),
         ("日本語 😀 ½ €", "日本語 😀 ½ €"),
+        ("葛\u{E0100}", "葛（U＋E0100）"),
         ("www.a.org. ../x //b 1.", "www．a．org. ．．/x ／／b 1."),
         // Neither ends a link that was left open, nor a key: `[a](b (U+200B)`, `++a++`.
         ("(a)\u{FFFC} ++b++", "（a）（U＋FFFC） ＋＋b＋＋"),
@@ -263,6 +267,8 @@ fn every_character_is_seen_for_what_it_is() {
     for (text, expected) in cases {
         let shown = plain_text(text);
         assert_eq!(shown, expected, "{text:?}");
+        // What is shown is shown so again.
+        assert_eq!(plain_text(&shown), shown);
     }
 }
 

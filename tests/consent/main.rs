@@ -13,6 +13,7 @@ mod exchange;
 mod forgery;
 mod form;
 mod inside;
+mod lines;
 #[cfg(feature = "resumable")]
 mod servers;
 mod trouble;

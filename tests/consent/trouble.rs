@@ -1,8 +1,14 @@
 //! Honest trouble: clocks, keys, and clients that trim or change texts.
 
-use copilot_wire::protocol::Verdict;
+use std::collections::HashSet;
 
-use super::{Asker, Server, code};
+use copilot_wire::json::Json;
+use copilot_wire::openai::{ChatRequest, OpenAi};
+use copilot_wire::protocol::{Answer, Env, Verdict};
+use copilot_wire::{Body, Request};
+use serde_json::json;
+
+use super::{Asker, Server, code, exchange};
 
 fn agent() -> Asker {
     Asker::new("Delete all files?", "rm -rf thesis")
@@ -51,6 +57,22 @@ fn an_answer_counts_once_to_the_end_of_the_hour() {
     }
 }
 
+/// Turns run at the same time, so the clock of one may be a minute behind that of another.
+#[test]
+fn an_answer_counts_once_where_the_clock_goes_back_a_minute() {
+    let server = Server::new(&agent());
+    let question = server.post(&["c"]);
+    let yes = format!("yes {}", code(&question));
+    let again = || server.post(&["c", &question, &yes]);
+    assert_eq!(again(), "Accepted delete-1");
+    server.clock.set(29_900_061);
+    let other = server.post(&["d"]);
+    let agreed = server.post(&["d", &other, &format!("yes {}", code(&other))]);
+    assert_eq!(agreed, "Accepted delete-1");
+    server.clock.set(29_900_060);
+    assert_eq!(again(), "Used delete-1");
+}
+
 #[test]
 fn a_clock_that_is_not_set_asks_and_reads() {
     for minutes in [0, 1, (1 << 20) - 1, 1 << 20, u64::MAX / 60_000_000_000] {
@@ -69,6 +91,54 @@ fn another_key_knows_no_question() {
     let yes = format!("yes {}", code(&question));
     assert_eq!(other.post(&["c", &question, &yes]), "NoProof delete-1");
     assert_eq!(one.post(&["c", &question, &yes]), "Accepted delete-1");
+}
+
+#[test]
+fn turns_without_a_router_know_each_others_questions() {
+    let turn = |texts: &[&str]| {
+        let roles = ["user", "assistant"].into_iter().cycle();
+        let messages = roles.zip(texts);
+        let messages: Vec<_> = messages
+            .map(|(role, text)| json!({"role": role, "content": text}))
+            .collect();
+        let body = json!({"model": "m", "messages": messages}).to_string();
+        let request = Request::<OpenAi>::new(ChatRequest::from_json(body.as_bytes()).unwrap());
+        let body = exchange::whole(Body::run(agent(), request, &Env::default()));
+        let answer: serde_json::Value = serde_json::from_str(&body).unwrap();
+        let content = answer["choices"][0]["message"]["content"].as_str();
+        content.unwrap().to_owned()
+    };
+    let question = turn(&["c"]);
+    let yes = format!("yes {}", code(&question));
+    assert_eq!(turn(&["c", &question, &yes]), "Accepted delete-1");
+    assert_eq!(turn(&["c", &question, &yes]), "Used delete-1");
+}
+
+#[test]
+fn each_reason_is_told_in_its_own_words() {
+    let verdicts = [
+        Verdict::WrongCode,
+        Verdict::Stale,
+        Verdict::Used,
+        Verdict::Obscured,
+        Verdict::NoProof,
+        Verdict::Changed,
+        Verdict::Unchecked,
+    ];
+    let reasons: HashSet<_> = verdicts.into_iter().filter_map(Verdict::reason).collect();
+    assert_eq!(reasons.len(), verdicts.len());
+    for verdict in [Verdict::Accepted, Verdict::Refused, Verdict::Other] {
+        assert_eq!(verdict.reason(), None);
+    }
+}
+
+#[test]
+fn debug_shows_neither_the_data_nor_the_remark_of_an_answer() {
+    let data = Json::parse(r#"{"file":"thesis"}"#).unwrap();
+    let mut answer = Answer::in_dialog("delete-1", true).data(Some(data));
+    answer.remark = Some("only the thesis".into());
+    let expected = r#"Answer { id: "delete-1", verdict: Accepted, .. }"#;
+    assert_eq!(format!("{answer:?}"), expected);
 }
 
 #[test]

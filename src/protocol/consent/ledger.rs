@@ -137,6 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn as_many_answers_count_as_are_stored() {
+        let (ledger, place) = (Ledger::default(), place("a"));
+        let spend = |tag| ledger.spend(place, Asked { minute: 1000, tag }, 1000);
+        assert!((0..=MOST as u64).all(spend));
+        // The one beyond them made the ledger forget the minute.
+        assert!(!spend(MOST as u64 + 1));
+    }
+
+    #[test]
     fn a_million_questions_have_a_bound_and_none_is_accepted_twice() {
         let (ledger, place) = (Ledger::default(), place("a"));
         let asked = |tag| Asked {

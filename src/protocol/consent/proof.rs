@@ -95,7 +95,7 @@ impl Question<'_> {
     pub(super) fn line(&self, text: &str, key: &Key) -> String {
         let Self { id, code, .. } = self;
         let length = base32(self.body.chars().count() as u64, LENGTH);
-        let minute = base32(self.minute % MINUTES, MINUTE);
+        let minute = base32(self.minute, MINUTE);
         let tag = base32(self.tag(key), TAG);
         format!(
             "\n\n{FIRST}{text} To agree, reply: yes {code}. To refuse, reply: no. \
@@ -158,7 +158,7 @@ impl Found {
 
     /// Returns the number of minutes between the asking of the question and `now`.
     pub(super) fn age(&self, now: u64) -> u64 {
-        (now % MINUTES + MINUTES - self.minute) % MINUTES
+        (now + MINUTES - self.minute) % MINUTES
     }
 
     /// Returns the minute in which the question was asked; never later than `now`.
@@ -263,7 +263,8 @@ pub(super) fn without_code(message: &str) -> Option<(String, String)> {
                 .iter()
                 .all(|digit| digit.is_ascii() && ALPHABET.contains(&(*digit as u8)))
     };
-    let end = ends.into_iter().find(is_proof)? + PROOF;
+    // The last one, because an id may contain the start of a proof.
+    let end = ends.rev().find(is_proof)? + PROOF;
     let (start, _) = from.get(question.start)?;
     let (_, end) = from.get(end - 1)?;
     let before = message.get(..*start)?.trim_end();
@@ -400,6 +401,7 @@ pub(super) fn decode_id(line: &str) -> Option<String> {
 /// The start of an encoded id.
 const ENCODED: &str = "0x";
 
+/// Returns the last digits of a number.
 fn base32(value: u64, digits: usize) -> String {
     let digit = |place: usize| ALPHABET.get((value >> (5 * place)) as usize & 31);
     let digits = (0..digits).rev().filter_map(digit);

@@ -241,7 +241,7 @@ impl Line {
 
     /// Breaks the current word with a visible sign if `more` characters would make it too long.
     fn break_before(&mut self, more: usize) {
-        if self.word > 0 && self.word + more > LONGEST_WORD {
+        if self.word + more > LONGEST_WORD {
             self.space();
             self.text.push_str("↩ ");
         }
