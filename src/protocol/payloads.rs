@@ -66,11 +66,10 @@ impl Payloads {
             self.frame = frame;
             return;
         }
-        if !self.frame.is_empty() {
-            self.open.extend_from_slice(&mem::take(&mut self.frame));
-        }
         // A boundary of two bytes may begin in `open` and end in `frame`.
         let from = (self.open.len() + 1).saturating_sub(self.framing.boundary().len());
+        // Events that the caller has not read yet.
+        self.open.extend_from_slice(&mem::take(&mut self.frame));
         self.open.extend_from_slice(&frame);
         let new = self.open.get(from..).unwrap_or_default();
         // Only whole events are moved to `frame`, so an event of many frames is copied once.

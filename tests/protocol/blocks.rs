@@ -1,0 +1,242 @@
+//! A protocol of blocks, with all the defaults: each event is a line.
+
+use std::convert::Infallible;
+
+use copilot_wire::protocol::{
+    AnswerDocument, Block, BlockSession, Blocks, Citation, Failure, Part, Room, SendError, Session,
+    ToolCall, Writer,
+};
+
+/// `twice` breaks the rule that pieces differ in one text only.
+#[derive(Default)]
+struct Plain {
+    twice: bool,
+}
+
+/// Events of at most ten bytes, and all texts that were added to an open block.
+#[derive(Default)]
+struct Document(Vec<String>);
+
+impl AnswerDocument<String> for Document {
+    fn push(&mut self, event: &String) -> Result<(), SendError> {
+        Room::<10>::default().check(event.len())?;
+        self.0.push(event.clone());
+        Ok(())
+    }
+
+    fn push_text(&mut self, text: &str) -> Result<(), SendError> {
+        Room::<10>::default().check(text.len())?;
+        self.0.push(format!("+{text}"));
+        Ok(())
+    }
+
+    fn finish(self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.0.join(" ").as_bytes());
+    }
+}
+
+impl Blocks for Plain {
+    type Output = Vec<&'static str>;
+    type Ending = Infallible;
+    type Event = String;
+    type Document = Document;
+
+    fn write(&self, event: &String, out: &mut Vec<u8>) {
+        out.extend_from_slice(event.as_bytes());
+        out.push(b'\n');
+    }
+
+    fn piece(&self, block: Block, text: String) -> String {
+        let text = serde_json::Value::from(text);
+        let sign = if block == Block::Text { 't' } else { 'r' };
+        match self.twice {
+            true => format!("{sign}{text}{text}"),
+            false => format!("{sign}{text}"),
+        }
+    }
+
+    fn output(
+        &mut self,
+        events: &Vec<&'static str>,
+        to: &mut Writer<'_, Self>,
+    ) -> Result<(), SendError> {
+        for event in events {
+            to.event(self, *event);
+        }
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Infallible, _: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        match *ending {}
+    }
+
+    fn calls(&mut self, _: &[ToolCall], _: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        Ok(())
+    }
+
+    fn end(&mut self, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        to.event(self, "end");
+        Ok(())
+    }
+
+    fn fail(&mut self, _: &Failure<'_>, to: &mut Writer<'_, Self>) {
+        to.fail();
+        to.event(self, "failed");
+    }
+
+    fn trail(&mut self, to: &mut Writer<'_, Self>) {
+        to.stream().extend_from_slice(b"bye");
+    }
+
+    fn reply_id(&self) -> Option<&str> {
+        Some("r-1")
+    }
+}
+
+fn stream(twice: bool) -> BlockSession<Plain> {
+    BlockSession::new(Plain { twice })
+}
+
+fn document() -> BlockSession<Plain> {
+    BlockSession::new(Plain::default()).document(Some(Document::default()))
+}
+
+/// Writes three texts, three pieces of reasoning and a text, as a reply does.
+fn write(session: &mut BlockSession<Plain>, out: &mut Vec<u8>) {
+    for text in ["a", "b", "c\u{2028}"] {
+        match session.text_frame() {
+            Some(frame) => frame.write(text, out),
+            None => session.text(text, out).unwrap(),
+        }
+    }
+    for text in ["x", "y", "z"] {
+        session.part(Part::Reasoning(text), out).unwrap();
+        assert!(session.text_frame().is_none());
+    }
+    session.text("d", out).unwrap();
+}
+
+#[test]
+fn a_piece_is_an_event_of_its_block() {
+    for twice in [false, true] {
+        let (mut session, mut out) = (stream(twice), Vec::new());
+        write(&mut session, &mut out);
+        session.finish(&mut out);
+        // A frame escapes the separators of JavaScript, and there is none for a text that occurs twice.
+        let expected = match twice {
+            false => "t\"a\"\nt\"b\"\nt\"c\\u2028\"\nr\"x\"\nr\"y\"\nr\"z\"\nt\"d\"\nend\nbye",
+            true => {
+                "t\"a\"\"a\"\nt\"b\"\"b\"\nt\"c\u{2028}\"\"c\u{2028}\"\nr\"x\"\"x\"\nr\"y\"\"y\"\nr\"z\"\"z\"\n\
+                 t\"d\"\"d\"\nend\nbye"
+            }
+        };
+        assert_eq!(String::from_utf8(out).unwrap(), expected);
+        assert_eq!(session.reply_id(), Some("r-1"));
+    }
+}
+
+#[test]
+fn a_frame_is_made_for_the_third_piece_of_a_block() {
+    let (mut session, mut out) = (stream(false), Vec::new());
+    for has_frame in [false, true, true] {
+        session.text("a", &mut out).unwrap();
+        assert_eq!(session.text_frame().is_some(), has_frame);
+    }
+}
+
+#[test]
+fn a_document_has_the_same_pieces() {
+    let (mut session, mut out) = (document(), Vec::new());
+    write(&mut session, &mut out);
+    assert!(out.is_empty());
+    session.finish(&mut out);
+    let expected = "t\"a\" +b +c\u{2028} r\"x\" r\"y\" r\"z\" t\"d\" end";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn a_document_that_is_full_is_an_error_whatever_comes_after() {
+    let (mut session, mut out) = (document(), Vec::new());
+    let events = |events: &[&'static str]| events.to_vec();
+    let full = session.output(&events(&["12345678901", "b"]), &mut out);
+    assert!(matches!(full, Err(SendError::TooLarge(_))), "{full:?}");
+    let fits = events(&["1234567890", "b"]);
+    assert_eq!(session.output(&fits, &mut out), Ok(()));
+}
+
+#[test]
+fn a_cancelled_reply_ends_with_its_sources_as_every_other() {
+    let mut ends = Vec::new();
+    for cancelled in [false, true] {
+        let (mut session, mut out) = (stream(false), Vec::new());
+        let citation = Citation::new("notes");
+        session.part(Part::Cite(&citation), &mut out).unwrap();
+        assert!(out.is_empty());
+        match cancelled {
+            true => session.cancelled(&mut out),
+            false => session.finish(&mut out),
+        }
+        ends.push(String::from_utf8(out).unwrap());
+    }
+    let end = "t\"\\n\\n**Sources**\\n\\n- notes\\n\"\nend\nbye";
+    assert_eq!(ends, [end, end]);
+}
+
+#[test]
+fn a_piece_has_at_most_a_mebibyte() {
+    const MEBIBYTE: usize = 1 << 20;
+    for (text, lengths) in [
+        ("a".repeat(MEBIBYTE), vec![MEBIBYTE]),
+        ("a".repeat(MEBIBYTE + 1), vec![MEBIBYTE, 1]),
+        // `é` is not cut.
+        (
+            "a".to_owned() + &"é".repeat(MEBIBYTE / 2),
+            vec![MEBIBYTE - 1, 2],
+        ),
+    ] {
+        let (mut session, mut out) = (stream(false), Vec::new());
+        session.text(&text, &mut out).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        let written: Vec<usize> = out.lines().map(|line| line.len() - "t\"\"".len()).collect();
+        assert_eq!(written, lengths);
+    }
+}
+
+/// A session that has only what it must have.
+struct Bare;
+
+impl Session for Bare {
+    type Output = Infallible;
+    type Ending = Infallible;
+
+    fn text(&mut self, _: &str, _: &mut Vec<u8>) -> Result<(), SendError> {
+        Ok(())
+    }
+
+    fn part(&mut self, _: Part<'_>, _: &mut Vec<u8>) -> Result<(), SendError> {
+        Ok(())
+    }
+
+    fn output(&mut self, output: &Infallible, _: &mut Vec<u8>) -> Result<(), SendError> {
+        match *output {}
+    }
+
+    fn ending(&mut self, ending: &Infallible, _: &mut Vec<u8>) -> Result<(), SendError> {
+        match *ending {}
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"end");
+    }
+
+    fn fail(&mut self, _: &Failure<'_>, _: &mut Vec<u8>) {}
+}
+
+#[test]
+fn a_bare_session_has_no_id_does_not_fail_and_is_cancelled_as_it_ends() {
+    let mut out = Vec::new();
+    Bare.cancelled(&mut out);
+    assert_eq!(out, b"end");
+    assert_eq!(Bare.reply_id(), None);
+    assert!(!Bare.is_failed());
+}
