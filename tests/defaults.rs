@@ -38,10 +38,9 @@ fn router(fails: bool) -> Router {
 }
 
 /// The test that is run again in a process of its own.
-#[cfg(not(feature = "tracing"))]
 const CHILD: &str = "a_failure_is_a_line_on_standard_error_until_somebody_observes";
 
-#[cfg(not(feature = "tracing"))]
+/// `tracing` observes always.
 #[test]
 fn a_failure_is_a_line_on_standard_error_until_somebody_observes() {
     use std::process::Command;
@@ -54,7 +53,8 @@ fn a_failure_is_a_line_on_standard_error_until_somebody_observes() {
         futures::executor::block_on(async { ask(&router).await.collect::<Vec<_>>().await });
         return;
     }
-    for (observed, expected) in [("no", 1), ("yes", 0)] {
+    let unobserved = usize::from(cfg!(not(feature = "tracing")));
+    for (observed, expected) in [("no", unobserved), ("yes", 0)] {
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", CHILD, "--nocapture"])
             .env("OBSERVED", observed)

@@ -353,3 +353,21 @@ impl SerializeStruct for Structs {
         Ok(())
     }
 }
+
+/// A content is no object.
+#[test]
+fn a_content_of_any_form_is_written_as_it_was_read() {
+    for text in [
+        r#""a \" b""#,
+        r#"[{"type":"text","text":"a"},{"type":"later","x":1}]"#,
+        r#"{"type":"text","text":"a"}"#,
+        "7",
+        "[]",
+        "null",
+    ] {
+        let read = |json: &[u8]| openai::Content::from_json(json);
+        let value = again(text, read, |content| content.to_json().to_vec()).unwrap();
+        assert_eq!(value, serde_json::from_str::<Value>(text).unwrap());
+    }
+    assert!(openai::Content::from_json("[").is_err());
+}

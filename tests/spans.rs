@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::agent::execute_tool;
@@ -14,7 +16,9 @@ use copilot_wire::anthropic::Anthropic;
 use copilot_wire::models::{Relay, Upstream, chat, chat_with_contents, refused};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::Descriptor;
-use copilot_wire::protocol::{AgentError, Conversation, ModelFault, Protocol, User};
+use copilot_wire::protocol::{
+    AgentError, Conversation, Env, Environment, ModelFault, Protocol, User,
+};
 use copilot_wire::responses::Responses;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::executor::block_on;
@@ -121,15 +125,32 @@ impl<P: Protocol> Agent<P> for Echo {
         tracing::debug!(target: "agent", "after it");
         match request.prompt().as_deref() {
             Some("fail") => Err(std::io::Error::other("the disk is full").into()),
+            Some("panic") => panic!("an agent"),
             _ => Ok(()),
         }
     }
 }
 
+/// A clock that goes seven milliseconds at each look.
+struct Clock(AtomicU64);
+
+impl Environment for Clock {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_millis(self.0.fetch_add(7, Ordering::Relaxed))
+    }
+}
+
+const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
 /// Takes one turn, and nothing else of the subscriber's.
 fn turn(log: &Log, prompt: &str, guarded: bool) {
+    turn_in(TRACE, log, prompt, guarded);
+}
+
+fn turn_in(trace: &str, log: &Log, prompt: &str, guarded: bool) {
     let router = Router::new()
         .base_path("/agents")
+        .env(Env::new(Clock(AtomicU64::new(0))))
         .guard(async |mut parts: http::request::Parts| {
             parts.extensions.insert(User::new("ada"));
             Ok(parts)
@@ -137,7 +158,6 @@ fn turn(log: &Log, prompt: &str, guarded: bool) {
         .mount(Descriptor::new("echo", "Echo", "Repeats"), Echo)
         .unwrap();
     let body = format!(r#"{{"messages":[{{"role":"human","content":"{prompt}"}}]}}"#);
-    let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let request = http::Request::post("/v1/query")
         .header(
             "content-type",
@@ -184,7 +204,6 @@ fn a_turn_is_a_span_around_its_agent() {
     assert_eq!(fields["user.id"], "ada");
     assert_eq!(fields["copilot_wire.protocol"], "openbb");
     assert_eq!(fields["copilot_wire.outcome"], "answered");
-    assert!(fields.contains_key("gen_ai.response.time_to_first_chunk"));
     assert!(!fields.contains_key("error.type"), "{fields:?}");
     assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(fields["parent_id"], "b7ad6b7169203331");
@@ -203,6 +222,54 @@ fn a_turn_is_a_span_around_its_agent() {
     );
     let (_, _, end) = &log.events[2];
     assert_eq!((&*end["outcome"], &*end["events"]), ("answered", "1"));
+    let time = |field: &str| end[field].parse::<u64>().unwrap();
+    let (first, whole) = (time("first_output_ms"), time("duration_ms"));
+    assert!(0 < first && first < whole, "{first} {whole}");
+    assert_eq!((first % 7, whole % 7), (0, 0), "the time of the clock");
+    let seconds = fields["gen_ai.response.time_to_first_chunk"].parse::<f64>();
+    assert_eq!(
+        Duration::from_secs_f64(seconds.unwrap()),
+        Duration::from_millis(first)
+    );
+}
+
+#[test]
+fn only_a_trace_of_the_w3c_has_ids() {
+    let (id, parent) = ("0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331");
+    for trace in [
+        String::new(),
+        format!("00-{id}"),
+        format!("00-{id}-"),
+        format!("00-{}-{parent}-01", &id[1..]),
+        format!("00-{id}-{parent}0-01"),
+        format!("00-{id}-{}x-01", &parent[1..]),
+        format!("00-x{}-{parent}-01", &id[1..]),
+    ] {
+        let log = Log::default();
+        turn_in(&trace, &log, "hello", false);
+        let log = log.0.lock().unwrap();
+        let (_, fields) = &log.spans[1];
+        assert_eq!(
+            (fields.get("trace_id"), fields.get("parent_id")),
+            (None, None),
+            "{trace}"
+        );
+    }
+}
+
+#[test]
+fn a_panic_is_an_error_of_its_span() {
+    let log = Log::default();
+    turn(&log, "panic", false);
+    let log = log.0.lock().unwrap();
+    let (level, _, fields) = log.events.last().unwrap();
+    assert_eq!(
+        (*level, &*fields["message"]),
+        (Level::ERROR, "agent panicked")
+    );
+    let (_, fields) = &log.spans[1];
+    assert_eq!(fields["error.type"], "panic");
+    assert_eq!(fields["otel.status_code"], "ERROR");
 }
 
 #[test]

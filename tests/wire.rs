@@ -1,8 +1,8 @@
 //! `#[derive(Wire)]` and `#[derive(FrameEvent)]` as others use them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use copilot_wire::json::{List, Wire};
-use copilot_wire::protocol::{Decode, EventError, Events, FrameDecoder, FrameEvent};
+use copilot_wire::json::{Json, List, Wire};
+use copilot_wire::protocol::{Content, Decode, EventError, Events, FrameDecoder, FrameEvent};
 use copilot_wire::sse;
 
 /// Everything that a module may name as the generated code names its own.
@@ -158,6 +158,10 @@ fn names_of_the_user_are_not_those_of_the_derive() {
     let mut list = List::<Reader>::parse(&r#"[{"type":"reader","kind":3},4]"#.into()).unwrap();
     list.drop_odd();
     assert_eq!(list.to_raw().text(), r#"[{"type":"reader"}]"#);
+    let content = Json::parse(r#"[{"type":"reader","kind":3}]"#).unwrap();
+    let mut content = Content::<Reader>::from_raw(&content).unwrap();
+    content.drop_odd();
+    assert_eq!(content.to_raw().text(), r#"[{"type":"reader"}]"#);
 }
 
 #[test]
@@ -225,6 +229,34 @@ fn every_event_is_read_from_what_it_writes() {
         Some((&["note"][..], &["kind", "note"][..]))
     );
     assert_eq!(Event::members("end"), None);
+}
+
+/// An event that has only what it must have.
+struct Bare;
+
+impl FrameEvent for Bare {
+    const TRUNCATED: &'static str = "cut";
+
+    fn read(_: &str) -> Result<Option<Self>, EventError> {
+        Ok(Some(Self))
+    }
+
+    fn write_data(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"bare");
+    }
+
+    fn is_last(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_bare_event_has_no_name_no_text_and_no_members() {
+    let mut out = Vec::new();
+    Bare.write(&mut out);
+    assert_eq!(out, b"data: bare\n\n");
+    assert!(!Bare.is_first() && Bare.text().is_none());
+    assert_eq!(Bare::members("bare"), None);
 }
 
 #[test]

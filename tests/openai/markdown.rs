@@ -85,6 +85,8 @@ fn a_line_begins_nothing() {
         ("\u{7}# Big", "\\# Big"),
         ("\u{1b}\u{202E}- \0-", "\\- -"),
         ("\0 1. item", "1\\. item"),
+        (". item", ". item"),
+        (") item", ") item"),
     ];
     let items = sources(cases.map(|(title, _)| Citation::new(title)).into());
     let items = items.lines().filter_map(|line| line.strip_prefix("- "));
@@ -111,6 +113,11 @@ fn only_the_web_and_mail_are_targets() {
         (
             "https://a.example/\u{85}x",
             Some("https://a.example/%C2%85x"),
+        ),
+        // Spaces of other scripts, and a control character that is none.
+        (
+            "https://a.example/\u{3000}\u{7f}x",
+            Some("https://a.example/%E3%80%80%7Fx"),
         ),
         ("javascript:alert(1)", None),
         ("data:text/html,x", None),
