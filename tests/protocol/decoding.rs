@@ -90,7 +90,24 @@ fn a_queue_is_empty_until_an_event_is_pushed() {
     assert!(events.is_empty());
 }
 
-/// Every stream in two and in three pieces.
+/// Returns the data that comes out after these pieces, read after each of them or after the last.
+fn data(framing: Framing, pieces: &[&str], is_read_each: bool) -> Vec<Bytes> {
+    let mut payloads = Payloads::new(framing);
+    let mut data = Vec::new();
+    for (at, piece) in pieces.iter().enumerate() {
+        payloads.push(Bytes::copy_from_slice(piece.as_bytes()));
+        if at == 0 {
+            assert_eq!(payloads.is_empty(), piece.is_empty());
+        }
+        if is_read_each || at + 1 == pieces.len() {
+            data.extend(std::iter::from_fn(|| payloads.next()));
+            assert!(payloads.is_empty());
+        }
+    }
+    data
+}
+
+/// Every stream in two and in three pieces: each event comes out with the piece that it ends in.
 #[test]
 fn data_comes_out_whole_however_its_stream_is_cut() {
     let events = "event: a\ndata: 1\n\n: ping\n\ndata: 2\ndata:3\n\ndata:\n\ndata: 45\n\n";
@@ -100,25 +117,14 @@ fn data_comes_out_whole_however_its_stream_is_cut() {
     ] {
         for first in 0..=stream.len() {
             for second in first..=stream.len() {
-                let mut payloads = Payloads::new(framing);
-                let mut data = Vec::new();
                 let pieces = [&stream[..first], &stream[first..second], &stream[second..]];
-                for piece in pieces {
-                    payloads.push(Bytes::copy_from_slice(piece.as_bytes()));
-                    while let Some(one) = payloads.next() {
-                        data.push(one);
-                    }
-                    assert!(payloads.is_empty());
+                for count in 1..=3 {
+                    let pieces = &pieces[..count];
+                    let whole = data(framing, &[&pieces.concat()], true);
+                    assert_eq!(data(framing, pieces, true), whole, "{pieces:?}");
+                    assert_eq!(data(framing, pieces, false), whole, "{pieces:?}");
                 }
-                assert_eq!(data, expected, "{pieces:?}");
-                // The same without a reader in between.
-                let mut payloads = Payloads::new(framing);
-                for piece in pieces {
-                    payloads.push(Bytes::copy_from_slice(piece.as_bytes()));
-                }
-                assert!(!payloads.is_empty(), "{pieces:?}");
-                let data: Vec<_> = std::iter::from_fn(|| payloads.next()).collect();
-                assert_eq!(data, expected, "{pieces:?}");
+                assert_eq!(data(framing, &pieces, true), expected, "{pieces:?}");
             }
         }
     }
