@@ -138,7 +138,7 @@ fn peer(stream: &str, how: u8) -> Vec<Seen> {
     seen
 }
 
-/// Returns the events that the decoder of async-openai reads, eventsource-stream. It is asked only
+/// Returns the events that the decoder of a client for models reads, eventsource-stream. It is asked only
 /// about what we write: it panics at a byte order mark and reads a CR otherwise than the standard says.
 fn client(stream: &str) -> Vec<Seen> {
     let events = stream::iter([Ok::<_, Infallible>(stream)]).eventsource();
