@@ -94,13 +94,22 @@ mod namesakes {
     }
 
     pub(crate) mod raw {
-        use copilot_wire::json::{Json, Members, Wire};
+        use copilot_wire::json::{Json, List, Members, Wire};
 
         #[derive(Clone, Default, PartialEq, Wire)]
         pub(crate) struct Typed {
             pub(crate) r#type: String,
             #[wire(hidden)]
             pub(crate) r#in: Option<String>,
+            pub(crate) unknown: Members,
+        }
+
+        #[derive(Clone, Debug, Default, PartialEq, Wire)]
+        pub(crate) struct Boxed {
+            #[wire(always)]
+            pub(crate) title: String,
+            pub(crate) one: Option<Box<super::Reader>>,
+            pub(crate) names: Box<List<String>>,
             pub(crate) unknown: Members,
         }
 
@@ -162,6 +171,24 @@ fn names_of_the_user_are_not_those_of_the_derive() {
     let mut content = Content::<Reader>::from_raw(&content).unwrap();
     content.drop_odd();
     assert_eq!(content.to_raw().text(), r#"[{"type":"reader"}]"#);
+}
+
+#[test]
+fn a_box_is_as_its_value_and_a_set_member_replaces_a_retained_one() {
+    let text = r#"{"title":3,"one":{"type":"reader","kind":3,"x":2}}"#;
+    let mut boxed = raw::Boxed::from_json(text).unwrap();
+    boxed.title = "a".into();
+    boxed.drop_odd();
+    let text = r#"{"title":"a","one":{"type":"reader","x":2}}"#;
+    assert_eq!(boxed.to_json(), text);
+    boxed.names.push("b".into());
+    let mut one = boxed.one.take().unwrap();
+    assert!(Wire::unknown(&mut one).unwrap().get("x").is_some());
+    assert_eq!(boxed.to_json(), r#"{"title":"a","names":["b"]}"#);
+
+    let mut odd = raw::Boxed::from_json(r#"{"title":3}"#).unwrap();
+    odd.title = "a".into();
+    assert_eq!(odd.to_json(), r#"{"title":"a"}"#);
 }
 
 #[test]
