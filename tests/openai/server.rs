@@ -22,6 +22,7 @@ async fn hello(reply: Reply<OpenAi>) -> Result<(), AgentError> {
     reply.text("Hello").await?;
     reply.send(Usage::new(19, 10)).await?;
     reply.text(" \"world\"\u{2028}").await?;
+    reply.text("\u{2029}!").await?;
     Ok(())
 }
 
@@ -40,6 +41,7 @@ fn a_stream_is_golden() {
         r#"{"role":"assistant","content":""},"finish_reason":null}]}"#,
         r#"{"content":"Hello"},"finish_reason":null}]}"#,
         r#"{"content":" \"world\"\u2028"},"finish_reason":null}]}"#,
+        r#"{"content":"\u2029!"},"finish_reason":null}]}"#,
         r#"{},"finish_reason":"stop"}]}"#,
     ]
     .map(|rest| format!("{head}{rest}\n\n"))
@@ -94,7 +96,7 @@ fn without_stream_the_answer_is_one_completion() {
                 "model": "m",
                 "choices": [{
                     "index": 0,
-                    "message": {"role": "assistant", "content": "Hello \"world\"\u{2028}"},
+                    "message": {"role": "assistant", "content": "Hello \"world\"\u{2028}\u{2029}!"},
                     "logprobs": null,
                     "finish_reason": "stop",
                 }],
