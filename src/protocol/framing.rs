@@ -104,16 +104,6 @@ impl Framing {
         at
     }
 
-    /// Returns the position after the last whole event of `bytes`; 0 if there is none.
-    #[cfg(feature = "resumable")]
-    pub(crate) fn last(self, bytes: &[u8]) -> usize {
-        let boundary = self.boundary();
-        let at = bytes
-            .windows(boundary.len())
-            .rposition(|end| end == boundary);
-        at.map_or(0, |at| at + boundary.len())
-    }
-
     /// Returns the length of the first event of `bytes`, with its boundary. `None` if the event is not whole.
     fn first(self, bytes: &[u8]) -> Option<usize> {
         let boundary = self.boundary();

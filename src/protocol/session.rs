@@ -122,9 +122,10 @@ impl<'a> Failure<'a> {
 
 /// The state of one reply: its ids, its time, the options of the request, and the progress of the reply.
 ///
-/// Every method appends to `out` and never removes bytes. If a method returns an error or panics, the caller truncates
-/// `out` to its former length, so a method that fails must leave the session unchanged. The caller never passes empty
-/// text, and calls no method after [`finish`](Self::finish), [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
+/// Every method appends to `out` and never removes bytes. A stream gets whole events from each method. If a method
+/// returns an error or panics, the caller truncates `out` to its former length, so a method that fails must leave the
+/// session unchanged. The caller never passes empty text, and calls no method after [`finish`](Self::finish),
+/// [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
 pub trait Session: Send + 'static {
     /// An event that does not end the turn.
     type Output;

@@ -8,7 +8,6 @@
 //! the pump waits while more bytes than [`RING`] remain. A reader that falls behind gets a failure.
 
 use std::collections::VecDeque;
-use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -49,8 +48,6 @@ struct State {
     readers: usize,
     pump: Option<Waker>,
     waiting: Wakers,
-    /// The bytes of an event that is not complete yet.
-    partial: Vec<u8>,
 }
 
 struct Frame {
@@ -92,7 +89,6 @@ impl Local {
             readers: 0,
             pump: None,
             waiting: Wakers::default(),
-            partial: Vec::new(),
         }))
     }
 
@@ -101,25 +97,11 @@ impl Local {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a frame and returns the number of events so far. Bytes after the last whole event are retained until the
-    /// event is complete.
+    /// Adds a frame of whole events and returns the number of events so far.
     pub(super) fn push(&self, bytes: Bytes) -> u64 {
         let mut state = self.lock();
-        let framing = state.framing;
-        let bytes = match state.partial.is_empty() && bytes.ends_with(framing.boundary()) {
-            true => bytes,
-            false => {
-                state.partial.extend_from_slice(&bytes);
-                let end = framing.last(&state.partial);
-                let rest = state.partial.split_off(end);
-                mem::replace(&mut state.partial, rest).into()
-            }
-        };
-        if bytes.is_empty() {
-            return state.next;
-        }
         let first = state.next;
-        state.next += framing.count(&bytes);
+        state.next += state.framing.count(&bytes);
         state.size += bytes.len();
         state.frames.push_back(Frame { first, bytes });
         state.trim();

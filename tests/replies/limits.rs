@@ -1,22 +1,19 @@
 //! The limits of a reply.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use copilot_wire::openai::OpenAi;
-use copilot_wire::protocol::{AgentError, Protocol};
+use copilot_wire::protocol::Framing;
 use copilot_wire::replies::{MemoryReplyStore, ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
-use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
 
-use crate::protocols::{background, json};
+use crate::protocols::background;
 use crate::server::{
-    Talker, again, ask, in_virtual_time, memory, read, read_some, replies, router, seconds, send,
-    text, watch,
+    Talker, again, ask, endless, in_virtual_time, memory, read, read_some, replies, router,
+    seconds, send, text, watch,
 };
 use crate::spy::{Fault, Spy};
 
@@ -26,14 +23,6 @@ fn flood() -> Talker {
         words: 2000,
         size: 1000,
         pause: Duration::ZERO,
-    }
-}
-
-fn endless() -> Talker {
-    Talker {
-        words: 1_000_000,
-        pause: Duration::from_secs(1),
-        ..Talker::default()
     }
 }
 
@@ -78,6 +67,10 @@ fn a_reply_beyond_its_limits_goes_on_for_its_reader() {
             assert_eq!(*outcomes.lock().unwrap(), ["answered, unstored"]);
             seconds(1).await;
             assert_eq!((replies.running(), replies.health().unstored), (0, 1));
+            // Nothing is tried after the end of the log.
+            let calls = store.calls();
+            let last = calls.iter().rfind(|call| **call != "read");
+            assert_eq!(last, Some(&"seal"));
             let state = store.state(&store.last()).await.unwrap();
             assert_eq!(state.end, Some(ReplyEnd::Lost));
             let later = read(again::<UiStream>(&router, "ada").await).await;
@@ -87,6 +80,60 @@ fn a_reply_beyond_its_limits_goes_on_for_its_reader() {
             assert!(text(failure).contains("the rest of the answer is lost"));
         });
     }
+}
+
+/// Returns the end of the log of a reply with these limits.
+async fn end_within(bytes: usize, events: u64) -> Option<ReplyEnd> {
+    let store = Spy::new(memory());
+    let limited = replies(store.clone()).limit(bytes, events);
+    let router = router::<UiStream>(Talker::default(), Some(limited));
+    read(ask::<UiStream>(&router, "ada").await).await;
+    store.state(&store.last()).await.unwrap().end
+}
+
+#[test]
+fn a_reply_of_exactly_its_limits_is_stored() {
+    in_virtual_time(async {
+        let (done, lost) = (Some(ReplyEnd::Done), Some(ReplyEnd::Lost));
+        let router = router::<UiStream>(Talker::default(), Some(replies(memory())));
+        let whole = read(ask::<UiStream>(&router, "ada").await).await;
+        let (bytes, events) = (whole.len(), Framing::Sse.count(&whole));
+        assert_eq!(end_within(bytes, events).await, done);
+        assert_eq!(end_within(bytes - 1, events).await, lost);
+        assert_eq!(end_within(bytes, events - 1).await, lost);
+    });
+}
+
+/// The store is slower than the agent: the events beyond the limit are there when those before it are appended.
+#[test]
+fn the_log_of_a_reply_ends_with_the_event_that_exceeds_the_limit() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("append", Fault::Slow);
+        // Two of them are more than one append.
+        let large = Talker {
+            words: 7,
+            size: 33_500,
+            pause: Duration::from_millis(1),
+        };
+        let limited = replies(store.clone()).limit(80_000, 100_000);
+        let router = router::<UiStream>(large, Some(limited.clone()));
+        let body = ask::<UiStream>(&router, "ada").await;
+        assert!(text(&read(body).await).contains("word6"));
+        seconds(1).await;
+        assert_eq!(limited.running(), 0);
+        let (mut log, mut next) = (Vec::new(), 0);
+        let end = loop {
+            let page = store.store().read(&store.last(), next).await.unwrap();
+            log.extend_from_slice(&page.events);
+            next = page.next;
+            if page.end.is_some() {
+                break page.end;
+            }
+        };
+        assert_eq!(end, Some(ReplyEnd::Lost));
+        assert!(text(&log).contains("word2") && !text(&log).contains("word3"));
+    });
 }
 
 #[test]
@@ -110,83 +157,6 @@ fn a_reply_beyond_its_limits_fails_without_a_reader() {
     });
 }
 
-/// Writes much text, and counts the words, each of about 1 kB.
-struct Counted(Arc<AtomicUsize>);
-
-#[async_trait]
-impl<P: Protocol> Agent<P> for Counted {
-    async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        for number in 0..6000 {
-            let word = format!("word{number} {}", "x".repeat(1000));
-            self.0.fetch_add(1, Ordering::Relaxed);
-            reply.text(word).await?;
-        }
-        Ok(())
-    }
-}
-
-/// Whatever the reason: what is not stored is written as fast as somebody reads it.
-#[test]
-fn a_reply_that_is_not_stored_waits_for_its_reader() {
-    let faults = [
-        None,
-        Some(("append", Fault::Unavailable)),
-        Some(("append", Fault::Hangs)),
-        Some(("append", Fault::Full)),
-        Some(("append", Fault::Gone)),
-        Some(("create", Fault::Hangs)),
-        Some(("create", Fault::Full)),
-    ];
-    for fault in faults {
-        in_virtual_time(async {
-            let store = Spy::new(memory());
-            if let Some((call, fault)) = fault {
-                store.fail_all(call, fault);
-            }
-            let replies = replies(store.clone()).limit(400_000, 100_000).join(true);
-            let written = Arc::default();
-            let router = router::<OpenAi>(Counted(Arc::clone(&written)), Some(replies.clone()));
-            let mut body = ask::<OpenAi>(&router, "ada").await;
-            let mut got = Vec::new();
-            for step in 1..20 {
-                seconds(1).await;
-                let ahead = written.load(Ordering::Relaxed) - text(&got).matches("word").count();
-                assert!(ahead < 1000, "{fault:?} {step}: {ahead}");
-                while got.len() < step * 100_000 {
-                    got.extend(body.next().await.unwrap().unwrap());
-                }
-            }
-            // One that begins to read now is behind by more than there is: it gets a failure, and stops nobody.
-            let late = again::<OpenAi>(&router, "ada").await;
-            let (rest, late) = futures::join!(read(body), read(late));
-            got.extend(rest);
-            assert_eq!(text(&got).matches("word").count(), 6000, "{fault:?}");
-            assert!(
-                text(&late).contains("the rest of the answer is lost"),
-                "{fault:?}"
-            );
-        });
-    }
-}
-
-/// Its agent is dropped at once.
-#[test]
-fn a_reply_that_waits_for_its_reader_is_stopped() {
-    in_virtual_time(async {
-        let store = Spy::new(memory());
-        store.fail_all("append", Fault::Gone);
-        let router = router::<UiStream>(Counted(Arc::default()), Some(replies(store)));
-        let (router, outcomes) = watch(router);
-        let body = ask::<UiStream>(&router, "ada").await;
-        seconds(1).await;
-        let stop = send(&router, "ada", Method::POST, "/api/chat/chat-1/stop", "{}");
-        assert_eq!(stop.await.status(), StatusCode::NO_CONTENT);
-        seconds(1).await;
-        assert_eq!(*outcomes.lock().unwrap(), ["cancelled, unstored"]);
-        assert!(text(&read(body).await).contains("{\"type\":\"abort\"}"));
-    });
-}
-
 #[test]
 fn a_reply_that_takes_too_long_fails() {
     in_virtual_time(async {
@@ -195,45 +165,6 @@ fn a_reply_that_takes_too_long_fails() {
         let got = read(ask::<UiStream>(&router, "ada").await).await;
         assert!(text(&got).contains("The answer took too long."));
         assert!(text(&got).contains("word28"));
-    });
-}
-
-#[test]
-fn a_reply_without_readers_is_cancelled() {
-    in_virtual_time(async {
-        let store = Spy::new(memory());
-        let replies = replies(store.clone());
-        let router = router::<UiStream>(endless(), Some(replies.clone()));
-        let (router, outcomes) = watch(router);
-        drop(ask::<UiStream>(&router, "ada").await);
-        seconds(590).await;
-        assert_eq!(replies.running(), 1);
-        seconds(20).await;
-        assert_eq!(*outcomes.lock().unwrap(), ["cancelled"]);
-        assert_eq!(replies.running(), 0);
-        let state = store.state(&store.last()).await.unwrap();
-        assert_eq!(state.end, Some(ReplyEnd::Cancelled));
-    });
-}
-
-/// Here, or on another server.
-#[test]
-fn a_reader_keeps_a_reply_alive() {
-    in_virtual_time(async {
-        let store = Spy::new(memory());
-        let one = router::<UiStream>(endless(), Some(replies(store.clone())));
-        let two = router::<UiStream>(endless(), Some(replies(store.clone())));
-        for router in [&one, &two] {
-            drop(ask::<UiStream>(&one, "ada").await);
-            let reader = tokio::spawn(read(again::<UiStream>(router, "ada").await));
-            seconds(1500).await;
-            let end = store.state(&store.last()).await.unwrap().end;
-            assert_eq!(end, None);
-            reader.abort();
-            seconds(700).await;
-            let end = store.state(&store.last()).await.unwrap().end;
-            assert_eq!(end, Some(ReplyEnd::Cancelled));
-        }
     });
 }
 
@@ -299,43 +230,6 @@ fn one_user_does_not_take_all_runs() {
             seen.push(response.status().as_u16());
         }
         assert_eq!(seen, [200, 503, 200]);
-    });
-}
-
-#[test]
-fn abandoned_replies_leave_nothing() {
-    in_virtual_time(async {
-        let store = Spy::new(memory());
-        let replies = replies(store.clone()).runs_per_user(100);
-        let router = router::<Responses>(endless(), Some(replies.clone()));
-        for _ in 0..100 {
-            let post = background(false);
-            send(&router, "ada", Method::POST, "/v1/responses", &post).await;
-        }
-        assert_eq!(replies.running(), 100);
-        seconds(610).await;
-        assert_eq!(replies.running(), 0);
-        assert_eq!(store.len(), 100);
-        seconds(610).await;
-        assert_eq!(store.len(), 0);
-    });
-}
-
-#[test]
-fn a_response_that_a_client_polls_is_not_abandoned() {
-    in_virtual_time(async {
-        let replies = replies(memory());
-        let router = router::<Responses>(endless(), Some(replies.clone()));
-        let post = background(false);
-        let posted = send(&router, "ada", Method::POST, "/v1/responses", &post).await;
-        let id = json(posted).await["id"].as_str().unwrap().to_owned();
-        let path = format!("/v1/responses/{id}");
-        for _ in 0..30 {
-            seconds(30).await;
-            let found = send(&router, "ada", Method::GET, &path, "").await;
-            assert_eq!(json(found).await["status"], "in_progress");
-        }
-        assert_eq!(replies.running(), 1);
     });
 }
 

@@ -55,6 +55,15 @@ impl Default for Talker {
     }
 }
 
+/// An agent that writes a word a second for more than a week.
+pub(crate) fn endless() -> Talker {
+    Talker {
+        words: 1_000_000,
+        pause: Duration::from_secs(1),
+        ..Talker::default()
+    }
+}
+
 #[async_trait]
 impl<P: Protocol> Agent<P> for Talker {
     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
@@ -62,10 +71,9 @@ impl<P: Protocol> Agent<P> for Talker {
             if !self.pause.is_zero() {
                 sleep(self.pause).await;
             }
-            let word = format!("word{number} ");
-            reply
-                .text(format!("{word:x<width$}", width = self.size))
-                .await?;
+            let mut word = format!("word{number} ");
+            word.extend((word.len()..self.size).map(|_| 'x'));
+            reply.text(word).await?;
         }
         Ok(())
     }
