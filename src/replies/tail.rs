@@ -115,7 +115,7 @@ impl Tail {
 
     /// Begins to send the failure of a reply whose server died.
     fn lose(&mut self) {
-        self.step = match self.first.is_empty() && self.next > 0 {
+        self.step = match self.first.is_empty() {
             // A reader that resumed in the middle has not read the first event.
             true => Step::First(self.read(0)),
             false => Step::First(Box::pin(async { Err(StoreError::Gone) })),
@@ -270,23 +270,10 @@ impl Stream for Tail {
     type Item = Frame;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Frame>> {
-        let tail = &mut *self;
-        if tail.replies.limits.reconnect.is_some() {
-            // Polled here too, because a reply that always has events never reaches the ticks below.
-            if let Some(frame) = tail.poll_ticks(cx) {
-                return Poll::Ready(Some(frame));
-            }
+        // The ticks come first, because a reply that always has events would never reach them.
+        if let Some(frame) = self.poll_ticks(cx) {
+            return Poll::Ready(Some(frame));
         }
-        if let Poll::Ready(frame) = tail.poll(cx) {
-            return Poll::Ready(frame.map(Ok));
-        }
-        let waited = matches!(tail.step, Step::Wait);
-        match tail.poll_ticks(cx) {
-            Some(frame) => Poll::Ready(Some(frame)),
-            None if waited && !matches!(tail.step, Step::Wait) => {
-                tail.poll(cx).map(|frame| frame.map(Ok))
-            }
-            None => Poll::Pending,
-        }
+        self.poll(cx).map(|frame| frame.map(Ok))
     }
 }

@@ -99,3 +99,30 @@ fn a_lost_response_of_the_background_has_its_output_so_far() {
         assert_eq!(text, "Half of the answer", "{object}");
     });
 }
+
+/// The failure names the response of the first event, also for a reader that did not ask for that event.
+#[test]
+fn the_stream_of_a_lost_response_fails_as_that_response() {
+    for after in ["", "&starting_after=0", "&starting_after=2"] {
+        in_virtual_time(async {
+            let store = Spy::new(memory());
+            let one = router::<Responses>(Stumbler, Some(replies(store.clone())));
+            let two = router::<Responses>(Stumbler, Some(replies(store.clone())));
+            let post = background(false);
+            let posted = send(&one, "ada", Method::POST, "/v1/responses", &post);
+            let begun = json(posted.await).await;
+            let id = begun["id"].as_str().unwrap();
+            let path = format!("/v1/responses/{id}?stream=true{after}");
+            let elsewhere = send(&two, "ada", Method::GET, &path, "").await;
+            let (stream, ()) = futures::join!(read(elsewhere.into_body()), async {
+                seconds(2).await;
+                store.seal(&store.last(), ReplyEnd::Lost).await.unwrap();
+            });
+            let events: Vec<_> = text(&stream).split("data: ").collect();
+            let failure = events[events.len() - 2];
+            let failure: serde_json::Value = serde_json::from_str(failure).unwrap();
+            assert_eq!(failure["type"], "response.failed", "{after}: {failure}");
+            assert_eq!(failure["response"]["id"], id, "{after}");
+        });
+    }
+}
