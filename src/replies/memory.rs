@@ -267,8 +267,7 @@ impl ReplyStore for MemoryReplyStore {
         events: Bytes,
     ) -> Result<Duration, StoreError> {
         let mut state = self.lock();
-        let left = self.limit.saturating_sub(state.size);
-        let mut log = state.log(id)?;
+        let log = state.log(id)?;
         if let Some(end) = log.end {
             return Err(StoreError::Sealed(end));
         }
@@ -280,10 +279,8 @@ impl ReplyStore for MemoryReplyStore {
             return Err(StoreError::Gone);
         }
         let size = events.len();
-        if size > left {
-            state.reserve(size, self.limit)?;
-            log = state.log(id)?;
-        }
+        state.reserve(size, self.limit)?;
+        let log = state.log(id)?;
         log.next = numbers.end;
         log.size += size;
         log.chunks.push((numbers.start, events));

@@ -71,6 +71,68 @@ fn is_bounded() {
     });
 }
 
+#[test]
+fn a_log_may_fill_the_store() {
+    in_virtual_time(async {
+        let small = store().limit(512);
+        let first = ReplyId::from_bytes([1; 32]);
+        small.create(&first, &meta()).await.unwrap();
+        // A log without events counts as 512 bytes.
+        let store = store().limit(1024);
+        let id = |number| ReplyId::from_bytes([number; 32]);
+        store.create(&id(1), &meta()).await.unwrap();
+        assert!(!store.is_empty());
+        store
+            .append(&id(1), 0..1, vec![b'\n'; 512].into())
+            .await
+            .unwrap();
+        store.seal(&id(1), ReplyEnd::Done).await.unwrap();
+        // The ended one makes space for one of the same size.
+        store.create(&id(2), &meta()).await.unwrap();
+        store
+            .append(&id(2), 0..1, vec![b'\n'; 512].into())
+            .await
+            .unwrap();
+        assert_eq!(store.len(), 1);
+    });
+}
+
+#[test]
+fn nothing_is_deleted_for_what_can_never_fit() {
+    in_virtual_time(async {
+        let store = store().limit(2000);
+        let id = |number| ReplyId::from_bytes([number; 32]);
+        store.create(&id(1), &meta()).await.unwrap();
+        store.append(&id(1), 0..1, "data\n\n".into()).await.unwrap();
+        store.seal(&id(1), ReplyEnd::Done).await.unwrap();
+        store.create(&id(2), &meta()).await.unwrap();
+        let full = store.append(&id(2), 0..1, vec![b'\n'; 2001].into()).await;
+        assert!(matches!(full, Err(StoreError::Full)), "{full:?}");
+        assert!(store.state(&id(1)).await.is_ok());
+    });
+}
+
+#[test]
+fn times_are_over_when_they_are_reached() {
+    in_virtual_time(async {
+        let store = store();
+        let id = ReplyId::from_bytes([1; 32]);
+        let lifetime = Duration::from_secs(100);
+        let meta = ReplyMeta::new(lifetime, Duration::from_secs(10));
+        store.create(&id, &meta).await.unwrap();
+        store.note_reader(&id).await.unwrap();
+        for (second, attended) in [(59, true), (1, false)] {
+            tokio::time::sleep(Duration::from_secs(second)).await;
+            assert_eq!(store.state(&id).await.unwrap().attended, attended);
+        }
+        store.seal(&id, ReplyEnd::Done).await.unwrap();
+        for (second, logs) in [(9, 1), (1, 0)] {
+            tokio::time::sleep(Duration::from_secs(second)).await;
+            assert_eq!(store.len(), logs);
+        }
+    });
+}
+
 /// The oldest one first, and none that goes on.
 #[test]
 fn replies_that_have_ended_make_space() {
