@@ -133,7 +133,10 @@ fn the_agent_of_a_reply_that_cannot_be_stored_is_dropped_with_its_connection() {
             ..Talker::default()
         };
         let (router, outcomes) = watch(router::<UiStream>(silent, Some(replies(store))));
+        let start = tokio::time::Instant::now();
         let body = ask::<UiStream>(&router, "ada").await;
+        // The head does not wait for a log that will not be there.
+        assert_eq!(start.elapsed(), Duration::ZERO);
         // Between two ticks.
         tokio::time::sleep(Duration::from_millis(1500)).await;
         drop(body);
@@ -352,21 +355,26 @@ fn a_reader_elsewhere_waits_for_the_store_for_a_while() {
             let reader = store.clone();
             let two = router::<UiStream>(slow, Some(replies(reader)));
             let connected = ask::<UiStream>(&one, "ada").await;
+            let start = tokio::time::Instant::now();
             let elsewhere = async {
                 seconds(3).await;
                 let path = "/api/chat/chat-1/stream";
                 let response = send(&two, "ada", Method::GET, path, "").await;
-                read(response.into_body()).await
+                (read(response.into_body()).await, start.elapsed())
             };
-            let (connected, elsewhere, ()) = futures::join!(read(connected), elsewhere, async {
-                seconds(5).await;
-                store.fail(0..100_000, Fault::Unavailable);
-                seconds(away).await;
-                store.fail(0..0, Fault::Unavailable);
-            });
+            let (connected, (elsewhere, took), ()) =
+                futures::join!(read(connected), elsewhere, async {
+                    seconds(5).await;
+                    store.fail(0..100_000, Fault::Unavailable);
+                    seconds(away).await;
+                    store.fail(0..0, Fault::Unavailable);
+                });
             let elsewhere = text(&elsewhere).replace(": ping\n\n", "");
             assert_eq!(elsewhere == text(&connected), whole, "{elsewhere}");
             assert_eq!(elsewhere.contains("is lost"), !whole, "{elsewhere}");
+            if !whole {
+                assert_eq!(took, Duration::from_secs(11));
+            }
         });
     }
 }
@@ -385,21 +393,24 @@ impl Environment for NoTicks {
 }
 
 #[test]
-fn a_log_that_is_gone_is_ended_without_a_timer() {
-    in_virtual_time(async {
-        let store = Spy::new(memory());
-        store.fail_all("append", Fault::SlowlyGone);
-        let replies = replies(store.clone());
-        let talker = Talker {
-            words: 1,
-            ..Talker::default()
-        };
-        let router = router::<UiStream>(talker, Some(replies.clone())).env(Env::new(NoTicks));
-        drop(read(ask::<UiStream>(&router, "ada").await).await);
-        seconds(1).await;
-        assert!(store.calls().contains(&"seal"), "{:?}", store.calls());
-        assert_eq!(replies.running(), 0);
-    });
+fn a_log_that_fails_is_ended_without_a_timer() {
+    for fault in [Fault::SlowlyGone, Fault::Unavailable, Fault::Full] {
+        in_virtual_time(async {
+            let store = Spy::new(memory());
+            store.fail_all("append", fault);
+            let replies = replies(store.clone());
+            let talker = Talker {
+                words: 1,
+                ..Talker::default()
+            };
+            let router = router::<UiStream>(talker, Some(replies.clone()));
+            let router = router.env(Env::new(NoTicks));
+            drop(read(ask::<UiStream>(&router, "ada").await).await);
+            seconds(1).await;
+            assert!(store.calls().contains(&"seal"), "{:?}", store.calls());
+            assert_eq!(replies.running(), 0);
+        });
+    }
 }
 
 /// Its client would wait for minutes for a result that does not come.

@@ -115,6 +115,25 @@ fn the_latest_reply_of_a_chat_is_found_elsewhere_too() {
     });
 }
 
+/// The first one ends while the second one, of the same chat, goes on.
+#[test]
+fn the_latest_reply_of_a_chat_remains_when_an_earlier_one_ends() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let router = router::<UiStream>(Talker::default(), Some(replies(store.clone())));
+        let earlier = ask::<UiStream>(&router, "ada").await;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        let later = ask::<UiStream>(&router, "ada").await;
+        read(earlier).await;
+        tokio::task::yield_now().await;
+        store.fail(0..100_000, Fault::Unavailable);
+        let found = send(&router, "ada", Method::GET, RESUME, "").await;
+        assert_eq!(found.status(), StatusCode::OK);
+        let (later, found) = futures::join!(read(later), read(found.into_body()));
+        assert_eq!(text(&found), text(&later));
+    });
+}
+
 #[test]
 fn a_reply_is_not_joined_between_its_end_and_the_end_of_its_log() {
     in_virtual_time(async {
@@ -126,6 +145,26 @@ fn a_reply_is_not_joined_between_its_end_and_the_end_of_its_log() {
         assert_eq!(replies.running(), 1);
         let second = read(ask::<OpenAi>(&router, "ada").await).await;
         assert_ne!(first, second);
+    });
+}
+
+/// As long as the log would have been kept.
+#[test]
+fn the_end_of_a_reply_waits_for_the_store_for_a_while() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("seal", Fault::Unavailable);
+        let replies = replies(store).keep(Duration::from_secs(10));
+        let short = Talker {
+            words: 1,
+            ..Talker::default()
+        };
+        let router = router::<UiStream>(short, Some(replies.clone()));
+        read(ask::<UiStream>(&router, "ada").await).await;
+        for (wait, running) in [(10_500, 1), (1000, 0)] {
+            tokio::time::sleep(Duration::from_millis(wait)).await;
+            assert_eq!(replies.running(), running);
+        }
     });
 }
 
@@ -189,6 +228,8 @@ fn a_panic_ends_the_log() {
         let body = ask::<UiStream>(&router, "ada").await;
         let bytes = read(body).await;
         assert!(text(&bytes).contains("the rest of the answer is lost"));
+        // The reader has the first event, and reads nothing for the failure.
+        assert!(!store.calls().contains(&"read"));
         let state = store.state(&store.last()).await.unwrap();
         assert_eq!(state.end, Some(ReplyEnd::Lost));
         assert_eq!(replies.running(), 0);

@@ -45,6 +45,10 @@ fn events_gather() {
     let (paced, own, log) = run(Duration::from_millis(300), 1);
     assert_eq!(own, log);
     assert!((6..=9).contains(&paced), "{paced}");
+    // Also after more than a full batch altogether.
+    let (paced, own, log) = run(Duration::from_millis(300), 1500);
+    assert_eq!(own, log);
+    assert!((6..=9).contains(&paced), "{paced}");
     // A second counts, however long the store says.
     let (slow, own, log) = run(Duration::MAX, 1);
     assert_eq!(own, log);

@@ -4,12 +4,14 @@ use std::time::Duration;
 
 use copilot_wire::openai::OpenAi;
 use copilot_wire::replies::{ReplyEnd, ReplyStore as _};
+use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Body, Interrupted};
 use futures::StreamExt as _;
 use http::Method;
 use tokio::time::{Instant, sleep};
 
+use crate::protocols::background;
 use crate::server::{
     Talker, again, ask, in_virtual_time, memory, read, replies, router, seconds, send, text, watch,
 };
@@ -57,6 +59,19 @@ fn a_connection_ends_at_its_time_and_the_next_one_goes_on() {
         assert!(third.starts_with(&broken) && text(&third).contains("word19"));
         assert!(third.ends_with(b"data: [DONE]\n\n"));
         assert_eq!(*outcomes.lock().unwrap(), ["answered"]);
+    });
+}
+
+/// It has an id of its own, and belongs to no conversation.
+#[test]
+fn a_response_of_the_background_is_broken_too() {
+    in_virtual_time(async {
+        let replies = replies(memory()).reconnect_after(LIMIT);
+        let router = router::<Responses>(slow(20), Some(replies));
+        let post = background(true);
+        let post = send(&router, "ada", Method::POST, "/v1/responses", &post).await;
+        let broken = until_broken(post.into_body()).await.unwrap();
+        assert!(text(&broken).contains("word6"));
     });
 }
 
