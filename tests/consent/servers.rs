@@ -129,3 +129,15 @@ fn a_server_that_starts_without_the_store_answers_its_own_questions() {
     let yes = format!("yes {}", code(&question));
     assert_eq!(other.post(&["d", &question, &yes]), "Accepted delete-1");
 }
+
+/// Their key is random.
+#[test]
+fn servers_of_another_store_do_not_share_the_key() {
+    let (one, other) = (server(&Common::default()), server(&Common::default()));
+    // Both have their keys by now.
+    assert_eq!(other.post(&["say"]), one.post(&["say"]));
+    let question = one.post(&["c"]);
+    let yes = format!("yes {}", code(&question));
+    assert_ne!(other.post(&["c", &question, &yes]), "Accepted delete-1");
+    assert_eq!(one.post(&["c", &question, &yes]), "Accepted delete-1");
+}
