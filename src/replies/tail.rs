@@ -270,10 +270,22 @@ impl Stream for Tail {
     type Item = Frame;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Frame>> {
-        // The ticks come first, because a reply that always has events would never reach them.
-        if let Some(frame) = self.poll_ticks(cx) {
-            return Poll::Ready(Some(frame));
+        let tail = &mut *self;
+        if tail.replies.limits.reconnect.is_some() {
+            // Polled here too, because a reply that always has events never reaches the ticks below.
+            if let Some(frame) = tail.poll_ticks(cx) {
+                return Poll::Ready(Some(frame));
+            }
         }
-        self.poll(cx).map(|frame| frame.map(Ok))
+        if let Poll::Ready(frame) = tail.poll(cx) {
+            return Poll::Ready(frame.map(Ok));
+        }
+        let waits = matches!(tail.step, Step::Wait);
+        match tail.poll_ticks(cx) {
+            Some(frame) => Poll::Ready(Some(frame)),
+            // A tick may have ended the wait.
+            None if waits => tail.poll(cx).map(|frame| frame.map(Ok)),
+            None => Poll::Pending,
+        }
     }
 }

@@ -373,10 +373,29 @@ fn a_reader_elsewhere_waits_for_the_store_for_a_while() {
             assert_eq!(elsewhere == text(&connected), whole, "{elsewhere}");
             assert_eq!(elsewhere.contains("is lost"), !whole, "{elsewhere}");
             if !whole {
-                assert_eq!(took, Duration::from_secs(11));
+                assert_eq!(took, Duration::from_secs(10));
             }
         });
     }
+}
+
+#[test]
+fn a_read_that_failed_is_repeated_within_a_second() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let router = || router::<UiStream>(Talker::default(), Some(replies(store.clone())));
+        let (one, two) = (router(), router());
+        let whole = read(ask::<UiStream>(&one, "ada").await).await;
+        store.fail_all("read", Fault::Unavailable);
+        let elsewhere = again::<UiStream>(&two, "ada").await;
+        let start = tokio::time::Instant::now();
+        let (elsewhere, ()) = futures::join!(read(elsewhere), async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            store.fail_all("none", Fault::Unavailable);
+        });
+        assert_eq!(text(&elsewhere), text(&whole));
+        assert_eq!(start.elapsed(), Duration::from_secs(1));
+    });
 }
 
 /// Time without a timer.
