@@ -67,7 +67,10 @@ impl Payloads {
             return;
         }
         // A boundary of two bytes may begin in `open` and end in `frame`.
-        let from = self.open.len().saturating_sub(self.framing.boundary().len());
+        let from = self
+            .open
+            .len()
+            .saturating_sub(self.framing.boundary().len());
         // Events that the caller has not read yet.
         self.open.extend_from_slice(&mem::take(&mut self.frame));
         self.open.extend_from_slice(&frame);

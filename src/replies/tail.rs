@@ -115,7 +115,7 @@ impl Tail {
 
     /// Begins to send the failure of a reply whose server died.
     fn lose(&mut self) {
-        self.step = match self.first.is_empty() {
+        self.step = match self.first.is_empty() && self.next > 0 {
             // A reader that resumed in the middle has not read the first event.
             true => Step::First(self.read(0)),
             false => Step::First(Box::pin(async { Err(StoreError::Gone) })),

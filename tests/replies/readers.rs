@@ -56,6 +56,27 @@ fn a_reader_keeps_a_reply_alive() {
     });
 }
 
+/// Also without an event, from which the failure would have the ids.
+#[test]
+fn a_reader_of_another_servers_silent_reply_fails_at_a_shutdown() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("append", Fault::Unavailable);
+        let one = router::<UiStream>(endless(), Some(replies(store.clone())));
+        let two = router::<UiStream>(endless(), Some(replies(store.clone())));
+        let _body = ask::<UiStream>(&one, "ada").await;
+        let reader = again::<UiStream>(&two, "ada").await;
+        let start = Instant::now();
+        let (read, ()) = futures::join!(read(reader), two.drain(seconds(3)));
+        assert_eq!(start.elapsed(), Duration::from_secs(3));
+        assert!(
+            String::from_utf8(read)
+                .unwrap()
+                .contains(r#""type":"error""#)
+        );
+    });
+}
+
 #[test]
 fn abandoned_replies_leave_nothing() {
     in_virtual_time(async {
