@@ -1,10 +1,11 @@
 //! Answers without a stream, whose text is handed over together.
 
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use copilot_wire::Body;
-use copilot_wire::protocol::{SendError, Status, Table};
-use futures::channel::oneshot;
+use copilot_wire::protocol::{AgentError, Env, SendError, Status, Table};
+use futures::channel::{mpsc, oneshot};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -83,13 +84,70 @@ fn nothing_is_lost_where_an_agent_yields() {
     let body = document(move |reply| {
         let said = said.clone();
         async move {
-            for piece in said.as_bytes().chunks(7) {
+            // Pieces of 8 bytes meet the limit exactly.
+            let (odd, even) = said.as_bytes().split_at(said.len() / 2);
+            for piece in odd.chunks(7).chain(even.chunks(8)) {
                 reply.text(std::str::from_utf8(piece).unwrap()).await?;
             }
             Ok(())
         }
     });
     assert_eq!(content(&whole(body)), text);
+}
+
+#[test]
+fn an_agent_that_never_waits_yields() {
+    for kind in ["text", "step", "steps before text"] {
+        let mut body = document(move |reply| async move {
+            if kind == "step" {
+                reply.text("word").await?;
+            }
+            for _ in 0..10_000 {
+                match kind {
+                    "text" => reply.text("word").await?,
+                    _ => reply.status("Looking").await?,
+                }
+            }
+            Ok(())
+        });
+        for _ in 0..2 {
+            assert_eq!(poll(&mut body), Poll::Pending, "{kind}");
+        }
+    }
+}
+
+#[test]
+fn each_text_is_counted() {
+    let seen = Arc::new(Mutex::new((0, None)));
+    let log = Arc::clone(&seen);
+    let env =
+        Env::default().observe(move |turn| *log.lock().unwrap() = (turn.events, turn.first_output));
+    let body = document_in(&env, |reply| async move {
+        for _ in 0..10 {
+            reply.text("word").await?;
+        }
+        Ok(())
+    });
+    assert_eq!(content(&whole(body)), "word".repeat(10));
+    let (events, first) = *seen.lock().unwrap();
+    assert_eq!((events, first.is_some()), (10, true));
+}
+
+/// A line of its own would be no part of the document.
+#[test]
+fn there_is_no_keep_alive() {
+    let (tick, ticks) = mpsc::unbounded();
+    let observer = Observer {
+        ticks: Mutex::new(Some(ticks)),
+        ..Observer::default()
+    };
+    let mut body = document_in(&observed(&Arc::new(observer)), |_| {
+        std::future::pending::<Result<(), AgentError>>()
+    });
+    for _ in 0..3 {
+        assert_eq!(poll(&mut body), Poll::Pending);
+        tick.unbounded_send(()).unwrap();
+    }
 }
 
 #[test]

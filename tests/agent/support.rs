@@ -61,11 +61,19 @@ where
     F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
+    document_in(&Env::default(), agent)
+}
+
+pub(crate) fn document_in<F, Fut>(env: &Env, agent: F) -> Body
+where
+    F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
     let body = Bytes::from_static(br#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#);
     let (parts, ()) = http::Request::new(()).into_parts();
     let request = Request::new(OpenAi::read(&parts, body).unwrap());
     let agent = agent_fn(move |_, reply| agent(reply));
-    Body::run(agent, request, &Env::default())
+    Body::run(agent, request, env)
 }
 
 /// The text of an answer without a stream.

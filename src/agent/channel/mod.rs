@@ -131,10 +131,7 @@ impl<P: Protocol> Channel<P> {
             headers: None,
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
-            document: (!is_stream).then(|| Document {
-                unyielded: if untimed { HIGH_WATER } else { 0 },
-                ..Document::default()
-            }),
+            document: (!is_stream).then(Document::default),
             turn: Turn::Open,
             reader: Reader::Attached,
             outcome: None,

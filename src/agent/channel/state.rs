@@ -52,8 +52,7 @@ pub(super) struct State<P: Protocol> {
 pub(super) struct Document {
     /// The text that was not passed to the session yet: it is passed in one piece.
     pub(super) text: String,
-    /// The number of bytes since the agent last yielded. Until the first output is timed it is the maximum, so that no
-    /// text is collected.
+    /// The number of bytes since the agent last yielded.
     pub(super) unyielded: usize,
 }
 
@@ -108,14 +107,12 @@ impl<P: Protocol> State<P> {
     pub(super) fn set_first_output(&mut self, time: Option<Duration>) {
         self.untimed = false;
         self.progress.first_output = time;
-        if let Some(document) = &mut self.document {
-            document.unyielded = 0;
-        }
     }
 
-    /// Collects text of a document. Returns `false` if the caller must write the text, or if the answer is a stream.
+    /// Collects text of a document. Returns `false` if the caller must write the text, because it may be the first
+    /// output or the agent must yield, or if the answer is a stream.
     pub(super) fn collect(&mut self, text: &str) -> bool {
-        let Some(document) = &mut self.document else {
+        let Some(document) = self.document.as_mut().filter(|_| !self.untimed) else {
             return false;
         };
         let size = document.unyielded + text.len();
@@ -132,9 +129,6 @@ impl<P: Protocol> State<P> {
             return false;
         };
         if *unyielded >= HIGH_WATER {
-            if self.untimed {
-                return false;
-            }
             *unyielded = 0;
             return true;
         }
