@@ -83,9 +83,9 @@ impl Staging {
         }
     }
 
-    /// Returns the spare buffer to the thread, unless it contains bytes.
+    /// Returns the spare buffer, which is empty, to the thread.
     pub(super) fn return_spare(&mut self) {
-        if self.out.is_empty() && (1..=2 * HIGH_WATER).contains(&self.out.capacity()) {
+        if (1..=2 * HIGH_WATER).contains(&self.out.capacity()) {
             let buffer = mem::take(&mut self.out);
             // If the slot does not exist, the thread is ending, and the buffer is freed.
             let _ = SPARE_BUFFER.try_with(|spare| spare.set(buffer));

@@ -198,6 +198,7 @@ impl fmt::Debug for Ask {
 /// A request of the client and its answer.
 pub struct Exchange {
     pub(super) method: Method,
+    /// The headers from the message, which are also those of the request that [stops](Dialect::stop) the exchange.
     pub(super) headers: HeaderMap,
     pub(super) id: Box<str>,
     pub(super) lane: Box<str>,
@@ -210,12 +211,6 @@ impl Exchange {
     #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
-    }
-
-    /// Returns the headers from the message.
-    #[must_use]
-    pub fn headers(&self) -> &HeaderMap {
-        &self.headers
     }
 
     /// Returns the [id](Ask::id).

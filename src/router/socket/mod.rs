@@ -223,9 +223,7 @@ impl Socket {
     /// last message of the stream.
     pub fn waiting(&mut self) -> Option<Message> {
         let inner = &mut *self.0;
-        if !matches!(inner.state, State::Open) {
-            return None;
-        }
+        // A connection that is not open has no exchanges.
         let live = inner.live.get_mut(inner.last)?;
         let message = live.waiting(&mut *inner.dialect, &mut inner.out)?;
         Some(Message::Text(message))
