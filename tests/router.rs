@@ -15,9 +15,9 @@ use copilot_wire::github::Mount;
 use copilot_wire::openai::Model;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::router::{MountError, escape_segment, path_params};
-use copilot_wire::{Agent, Reply, Request, Router, async_trait};
-use http::StatusCode;
+use copilot_wire::router::{Call, Cors, Endpoint, MountError, escape_segment, path_params};
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use http::{Response, StatusCode};
 
 #[path = "exchange/mod.rs"]
 mod exchange;
@@ -200,5 +200,75 @@ fn only_a_host_of_the_list_is_served() {
     ] {
         assert_eq!(ask(&local, uri, host), status, "{uri} {host:?}");
         assert_eq!(ask(&router, uri, host), 200, "{uri} {host:?}");
+    }
+}
+
+#[test]
+fn a_preflight_is_answered_as_the_router_allows() {
+    let router = Router::new().mount(descriptor("one"), Echo).unwrap();
+    let private = "access-control-request-private-network";
+    for (cors, asked, status, allowed) in [
+        (Cors::default(), true, 204, true),
+        (Cors::default(), false, 204, false),
+        (Cors::default().private_network(false), true, 204, false),
+        (Cors::any(), true, 204, false),
+        (Cors::any().private_network(true), true, 204, true),
+        (Cors::none(), true, 403, false),
+    ] {
+        let router = router.clone().cors(cors.clone());
+        let mut request = http::Request::options("/one/query")
+            .header("origin", "https://pro.openbb.co")
+            .header("access-control-request-method", "POST");
+        if asked {
+            request = request.header(private, "true");
+        }
+        let response = exchange::send(&router, request, "");
+        assert_eq!(response.status(), status, "{cors:?}");
+        let headers = response.headers();
+        let is_allowed = headers.contains_key("access-control-allow-private-network");
+        assert_eq!(is_allowed, allowed, "{cors:?} {asked}");
+        let is_readable = headers.contains_key("access-control-allow-origin");
+        assert_eq!(is_readable, status == 204, "{cors:?}");
+    }
+}
+
+/// A route that is only there or not.
+struct Here;
+
+#[async_trait]
+impl Endpoint for Here {
+    async fn call(&self, _: Call) -> Response<Body> {
+        Response::new(Body::full("here"))
+    }
+}
+
+#[cfg(feature = "resumable")]
+#[test]
+fn a_route_exists_where_the_router_has_one_of_its_stores() {
+    use copilot_wire::conversations::{Conversations, MemoryConversationStore};
+    use copilot_wire::replies::{MemoryReplyStore, Replies};
+    use http::Method;
+
+    let router = Router::new()
+        .with(|site| {
+            site.conversation_route(Method::GET, "/turns", Here)?;
+            site.resumable_route(Method::GET, "/replies", Here)?;
+            site.conversation_route(Method::GET, "/both", Here)?;
+            site.resumable_route(Method::GET, "/both", Here)?;
+            // It was there without a store before.
+            site.shared_route(Method::GET, "/always", Here)?;
+            site.resumable_route(Method::GET, "/always", Here)
+        })
+        .unwrap();
+    let turns = Conversations::single_user(MemoryConversationStore::new());
+    let replies = Replies::single_user(MemoryReplyStore::new(), |_| {});
+    for (router, expected) in [
+        (router.clone(), [404, 404, 404, 200]),
+        (router.clone().conversations(turns), [200, 404, 200, 200]),
+        (router.resumable(replies), [404, 200, 200, 200]),
+    ] {
+        let paths = ["/turns", "/replies", "/both", "/always"];
+        let seen = paths.map(|path| ask(&router, http::Request::get(path), "").0.as_u16());
+        assert_eq!(seen, expected);
     }
 }

@@ -40,19 +40,24 @@ fn a_detached_run_goes_on_without_a_reader() {
 }
 
 #[test]
-fn a_detached_run_without_output_does_not_wake_its_reader() {
+fn a_detached_run_wakes_its_reader_for_output_and_for_the_end() {
     let mut body = body(|reply| async move {
         futures::pending!();
-        Ok(reply.text("one").await?)
+        reply.text("one").await?;
+        futures::pending!();
+        Ok(())
     });
     let mut run = body.detach().unwrap();
     let reader = Arc::new(Count(AtomicUsize::new(0)));
     let waker = Waker::from(Arc::clone(&reader));
-    let polled = body.poll_next_unpin(&mut Context::from_waker(&waker));
-    assert!(polled.is_pending());
-    for woken in [0, 1] {
+    let mut cx = Context::from_waker(&waker);
+    assert!(body.poll_next_unpin(&mut cx).is_pending());
+    for is_woken in [false, true, true] {
+        let before = reader.0.load(Ordering::Relaxed);
         let _ = run.poll_unpin(&mut Context::from_waker(Waker::noop()));
-        assert_eq!(reader.0.load(Ordering::Relaxed).min(1), woken);
+        assert_eq!(reader.0.load(Ordering::Relaxed) > before, is_woken);
+        let polled = body.poll_next_unpin(&mut cx);
+        assert_eq!(polled.is_ready(), is_woken);
     }
 }
 

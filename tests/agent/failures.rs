@@ -1,12 +1,13 @@
 //! Turns that go wrong, and reports of them.
 
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use copilot_wire::json::Json;
 use copilot_wire::openbb::FunctionCall;
-use copilot_wire::protocol::{AgentError, Env};
-use futures::StreamExt;
+use copilot_wire::protocol::{AgentError, Env, SendError};
 use futures::executor::block_on;
+use futures::{FutureExt, StreamExt};
 
 use crate::support::*;
 
@@ -116,6 +117,31 @@ fn a_disconnect_is_no_failure() {
     assert!(poll(&mut body).is_ready());
     drop(body);
     assert!(observer.incidents.lock().unwrap().is_empty());
+}
+
+#[test]
+fn a_cancelled_turn_takes_no_text_and_drops_its_agent() {
+    let (alive, kept) = (Arc::new(()), Arc::new(Mutex::new(None)));
+    let (held, slot) = (Arc::clone(&alive), Arc::clone(&kept));
+    let mut body = body(move |reply| {
+        let held = Arc::clone(&held);
+        let reply = Arc::new(reply);
+        slot.lock().unwrap().replace(Arc::clone(&reply));
+        async move {
+            reply.text("one").await?;
+            std::future::pending::<()>().await;
+            drop(held);
+            Ok(())
+        }
+    });
+    assert_eq!(poll(&mut body), Poll::Ready(Some(chunk("one"))));
+    let before = Arc::strong_count(&alive);
+    body.canceller().unwrap().cancel();
+    let reply = kept.lock().unwrap().take().unwrap();
+    let late = reply.text("two").now_or_never();
+    assert!(matches!(late, Some(Err(SendError::Closed))), "{late:?}");
+    assert_eq!(poll(&mut body), Poll::Ready(None));
+    assert!(Arc::strong_count(&alive) < before);
 }
 
 #[test]

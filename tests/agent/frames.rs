@@ -62,28 +62,30 @@ fn a_waiting_agent_flushes_at_once() {
 
 #[test]
 fn nothing_is_written_ahead_of_a_reader_that_stalls() {
-    const PIECE: usize = 1000;
-    let written = Arc::new(AtomicUsize::new(0));
-    let counter = Arc::clone(&written);
-    let mut body = body(move |reply| {
-        let counter = Arc::clone(&counter);
-        async move {
-            let piece = "x".repeat(PIECE);
-            for _ in 0..64_000 {
-                reply.text(&piece).await?;
-                counter.fetch_add(PIECE, Ordering::Relaxed);
+    const PIECES: usize = 64_000;
+    for size in [4, 1000] {
+        let written = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&written);
+        let mut body = body(move |reply| {
+            let counter = Arc::clone(&counter);
+            async move {
+                let piece = "x".repeat(size);
+                for _ in 0..PIECES {
+                    reply.text(&piece).await?;
+                    counter.fetch_add(size, Ordering::Relaxed);
+                }
+                Ok(())
             }
-            Ok(())
-        }
-    });
-    let Poll::Ready(Some(first)) = poll(&mut body) else {
-        panic!("a frame is due")
-    };
-    assert!((16 * 1024..20 * 1024).contains(&first.len()));
-    assert!(written.load(Ordering::Relaxed) <= first.len());
-    let rest: usize = frames(body).iter().map(String::len).sum();
-    assert_eq!(written.load(Ordering::Relaxed), 64_000 * PIECE);
-    assert_eq!(first.len() + rest, 64_000 * chunk(&"x".repeat(PIECE)).len());
+        });
+        let Poll::Ready(Some(first)) = poll(&mut body) else {
+            panic!("a frame is due")
+        };
+        assert!((16 * 1024..20 * 1024).contains(&first.len()));
+        assert!(written.load(Ordering::Relaxed) <= first.len());
+        let rest: usize = frames(body).iter().map(String::len).sum();
+        assert_eq!(written.load(Ordering::Relaxed), PIECES * size);
+        assert_eq!(first.len() + rest, PIECES * chunk(&"x".repeat(size)).len());
+    }
 }
 
 #[test]
@@ -308,7 +310,10 @@ fn a_watcher_does_not_keep_the_body_from_sending() {
 #[test]
 fn a_reply_goes_to_a_thread_and_back_within_one_poll() {
     let body = body(|reply| async move {
-        reply.text("here").await?;
+        // More than one, so that the buffer has room without the lock.
+        for _ in 0..4 {
+            reply.text("here").await?;
+        }
         let there = std::thread::spawn(move || {
             block_on(reply.text("there")).unwrap();
             reply
@@ -319,7 +324,7 @@ fn a_reply_goes_to_a_thread_and_back_within_one_poll() {
     });
     assert_eq!(
         frames(body),
-        [chunk("here") + &chunk("there") + &chunk("back")]
+        [chunk("here").repeat(4) + &chunk("there") + &chunk("back")]
     );
 }
 
@@ -342,6 +347,29 @@ fn a_body_runs_inside_another() {
         whole(outer),
         chunk("outer") + &chunk(&format!("[{length}]")) + &chunk("outer")
     );
+}
+
+#[test]
+fn a_reply_in_the_agent_of_another_body_writes_to_its_own() {
+    let kept = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&kept);
+    let mut one = body(move |reply| {
+        slot.lock().unwrap().replace(reply);
+        async { Ok(()) }
+    });
+    assert!(poll(&mut one).is_pending());
+    let two = body(move |reply| {
+        let other = kept.lock().unwrap().take().unwrap();
+        async move {
+            for _ in 0..4 {
+                reply.text("two").await?;
+                other.text("one").await?;
+            }
+            Ok(())
+        }
+    });
+    assert_eq!(whole(two), chunk("two").repeat(4));
+    assert_eq!(whole(one), chunk("one").repeat(4));
 }
 
 #[test]

@@ -9,8 +9,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::github::Mount;
 use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, Ticks};
-use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
 use futures::channel::mpsc;
+use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::StatusCode;
 
@@ -49,6 +50,16 @@ fn stalled_uploads_share_a_budget_and_others_are_served() {
 fn pieces(sizes: &[usize]) -> Chunks {
     let pieces: Vec<_> = sizes.iter().map(|size| vec![b' '; *size].into()).collect();
     stream::iter(pieces).map(Ok).boxed()
+}
+
+#[cfg(feature = "http-body")]
+#[test]
+fn the_body_of_a_server_is_read() {
+    let router = Router::new().mount(descriptor("one"), Echo).unwrap();
+    let request = post("/one/query").body(Body::full(human("hello"))).unwrap();
+    let response = block_on(router.handle_body(request));
+    let (status, reply) = (response.status(), text(response.into_body()));
+    assert!(status == 200 && reply.contains("hello"), "{status} {reply}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Handshakes: who may open a socket.
 
+use copilot_wire::router::socket::is_handshake;
 use copilot_wire::router::{Cors, RouteKind};
 use copilot_wire::{Router, openbb};
 use futures::executor::block_on;
@@ -45,6 +46,27 @@ fn a_path_without_a_socket_is_refused_with_the_status_after_which_codex_posts() 
         block_on(router.socket(parts)).unwrap_err().status(),
         StatusCode::NOT_FOUND
     );
+}
+
+#[test]
+fn a_handshake_is_a_get_that_names_its_upgrade() {
+    for (method, connection, upgrade, expected) in [
+        ("GET", "keep-alive, Upgrade", "h2c, WebSocket", true),
+        ("POST", "upgrade", "websocket", false),
+        ("GET", "keep-alive", "websocket", false),
+        ("GET", "upgrade", "h2c", false),
+    ] {
+        let request = http::Request::builder()
+            .method(method)
+            .header("connection", connection)
+            .header("upgrade", upgrade);
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        assert_eq!(
+            is_handshake(&parts),
+            expected,
+            "{method} {connection} {upgrade}"
+        );
+    }
 }
 
 #[test]
