@@ -43,8 +43,10 @@ fn a_detached_run_goes_on_without_a_reader() {
 fn a_detached_run_wakes_its_reader_for_output_and_for_the_end() {
     let mut body = body(|reply| async move {
         futures::pending!();
-        reply.text("one").await?;
-        futures::pending!();
+        for word in ["one", "two"] {
+            reply.text(word).await?;
+            futures::pending!();
+        }
         Ok(())
     });
     let mut run = body.detach().unwrap();
@@ -52,7 +54,7 @@ fn a_detached_run_wakes_its_reader_for_output_and_for_the_end() {
     let waker = Waker::from(Arc::clone(&reader));
     let mut cx = Context::from_waker(&waker);
     assert!(body.poll_next_unpin(&mut cx).is_pending());
-    for is_woken in [false, true, true] {
+    for is_woken in [false, true, true, true] {
         let before = reader.0.load(Ordering::Relaxed);
         let _ = run.poll_unpin(&mut Context::from_waker(Waker::noop()));
         assert_eq!(reader.0.load(Ordering::Relaxed) > before, is_woken);

@@ -310,9 +310,9 @@ fn a_watcher_does_not_keep_the_body_from_sending() {
 #[test]
 fn a_reply_goes_to_a_thread_and_back_within_one_poll() {
     let body = body(|reply| async move {
-        // More than one, so that the buffer has room without the lock.
+        // So long and so many that the buffer has room without the lock.
         for _ in 0..4 {
-            reply.text("here").await?;
+            reply.text("here".repeat(50)).await?;
         }
         let there = std::thread::spawn(move || {
             block_on(reply.text("there")).unwrap();
@@ -324,7 +324,7 @@ fn a_reply_goes_to_a_thread_and_back_within_one_poll() {
     });
     assert_eq!(
         frames(body),
-        [chunk("here").repeat(4) + &chunk("there") + &chunk("back")]
+        [chunk(&"here".repeat(50)).repeat(4) + &chunk("there") + &chunk("back")]
     );
 }
 

@@ -64,6 +64,27 @@ fn requests_that_wait_are_limited_in_number_and_bytes() {
 }
 
 #[test]
+fn requests_that_wait_may_have_exactly_the_limit_of_a_body() {
+    let (router, _) = router();
+    // Returns the least limit within which so many equal requests wait.
+    let least = |count| {
+        let limit = (1..1000).find(|limit| {
+            let mut client = Client::responses(&router.clone().body_limit(*limit));
+            for _ in 0..count {
+                client.send(&create("hi"));
+            }
+            let messages = client.messages();
+            let answered = messages
+                .iter()
+                .filter(|it| it["type"] == "response.completed");
+            answered.count() == count
+        });
+        limit.unwrap()
+    };
+    assert_eq!(least(4), 2 * least(2));
+}
+
+#[test]
 fn a_client_that_sends_nonsense_and_does_not_read_is_closed() {
     let (router, _) = router();
     let mut client = Client::responses(&router);
