@@ -2,11 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use copilot_wire::Router;
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::mcp::Mount;
-use copilot_wire::protocol::{Confirmation, Verdict, find_question};
+use copilot_wire::protocol::{AgentError, Confirmation, Verdict, find_question};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -245,6 +246,22 @@ fn a_client_that_fails_to_ask_has_refused() {
         post(&router, &[], &failed).await;
         assert_eq!(text(&result(&read(body).await)), "It stays.");
         assert_eq!(done.load(Ordering::SeqCst), 0);
+    });
+}
+
+#[test]
+fn an_agent_that_fails_after_its_question_waits_for_no_answer() {
+    in_virtual_time(async {
+        let fails = agent(|_, reply| async move {
+            reply.confirm(Confirmation::new("delete", "Delete it?", "All 3 rows."))?;
+            Err(AgentError::new("It is broken."))
+        });
+        let router = empty().mount(mount(), fails).unwrap();
+        let session = session(&router, json!({"elicitation": {}})).await;
+        let headers = [("mcp-session-id", &*session)];
+        let body = post(&router, &headers, &call("delete")).await.into_body();
+        let stream = tokio::time::timeout(Duration::from_secs(1), read(body)).await;
+        assert_eq!(messages(&stream.unwrap()).last().unwrap()["id"], 1);
     });
 }
 

@@ -250,6 +250,17 @@ fn a_response_goes_on_in_the_background() {
     });
 }
 
+/// Nobody could ask for it later.
+#[test]
+fn without_replies_a_response_of_the_background_is_sent_whole() {
+    in_virtual_time(async {
+        let router = router::<Responses>(Talker::default(), None);
+        let post = background(false);
+        let post = send(&router, "ada", Method::POST, "/v1/responses", &post);
+        assert_eq!(json(post.await).await["status"], "completed");
+    });
+}
+
 /// Every number that a client has seen is a place to go on from.
 #[test]
 fn a_response_goes_on_after_any_event() {
