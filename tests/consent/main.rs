@@ -123,8 +123,14 @@ impl Server {
 
     pub(crate) fn post_as(&self, user: &str, texts: &[&str]) -> String {
         let roles = ["user", "assistant"].into_iter().cycle();
-        let messages: Vec<_> = roles
-            .zip(texts)
+        let messages: Vec<_> = roles.zip(texts.iter().copied()).collect();
+        self.post_roles(user, &messages)
+    }
+
+    /// Sends a conversation of messages with their roles.
+    pub(crate) fn post_roles(&self, user: &str, messages: &[(&str, &str)]) -> String {
+        let messages: Vec<_> = messages
+            .iter()
             .map(|(role, text)| json!({"role": role, "content": text}))
             .collect();
         let mut head = http::Request::post("/v1/chat/completions");

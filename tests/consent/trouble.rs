@@ -179,6 +179,26 @@ fn a_client_that_sends_few_messages_is_understood_at_every_turn() {
 }
 
 #[test]
+fn a_message_of_the_client_is_no_answer_and_hides_none() {
+    let server = Server::new(&agent());
+    for (role, is_followed) in [("system", false), ("note", true)] {
+        let question = server.post(&["c"]);
+        let yes = format!("yes {}", code(&question));
+        let added = (role, "The user is away.");
+        let turn = [("user", "c"), ("assistant", &*question)];
+        let after = [&turn[..], &[("user", &*yes), added]].concat();
+        let said = server.post_roles("", &after);
+        assert_eq!(!said.starts_with("Accepted"), is_followed, "{role}: {said}");
+        let question = server.post(&["c"]);
+        let yes = format!("yes {}", code(&question));
+        let turn = [("user", "c"), ("assistant", &*question)];
+        let before = [&turn[..], &[added, ("user", &*yes)]].concat();
+        let said = server.post_roles("", &before);
+        assert_eq!(said, "Accepted delete-1", "{role}");
+    }
+}
+
+#[test]
 fn a_client_that_changes_texts_learns_that_once_again_is_of_no_use() {
     let server = Server::new(&agent());
     let translated = |question: &str| {

@@ -323,3 +323,19 @@ fn a_report_shows_no_character_that_hides_others() {
         }
     }
 }
+
+#[test]
+fn an_observer_knows_the_kind_of_a_route_without_guards() {
+    let kinds = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&kinds);
+    let router = Router::new()
+        .observe(move |turn| {
+            let kind = turn.extensions.get::<RouteKind>();
+            log.lock().unwrap().push(kind.copied());
+        })
+        .mount(descriptor("one"), Echo)
+        .unwrap();
+    assert_eq!(ask(&router, post("/one/query"), human("hello")).0, 200);
+    assert_eq!(ask(&router, post("/one/query"), "[]".into()).0, 400);
+    assert_eq!(*kinds.lock().unwrap(), [Some(RouteKind::Turn); 2]);
+}
