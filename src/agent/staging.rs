@@ -84,7 +84,7 @@ impl Staging {
     }
 
     /// Returns the spare buffer, which is empty, to the thread.
-    pub(super) fn return_spare(&mut self) {
+    fn return_spare(&mut self) {
         if (1..=2 * HIGH_WATER).contains(&self.out.capacity()) {
             let buffer = mem::take(&mut self.out);
             // If the slot does not exist, the thread is ending, and the buffer is freed.
