@@ -15,9 +15,9 @@ use copilot_wire::github::Mount;
 use copilot_wire::openai::Model;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::router::{Call, Cors, Endpoint, MountError, escape_segment, path_params};
-use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
-use http::{Response, StatusCode};
+use copilot_wire::router::{Cors, MountError, escape_segment, path_params};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use http::StatusCode;
 
 #[path = "exchange/mod.rs"]
 mod exchange;
@@ -232,22 +232,23 @@ fn a_preflight_is_answered_as_the_router_allows() {
     }
 }
 
-/// A route that is only there or not.
-struct Here;
-
-#[async_trait]
-impl Endpoint for Here {
-    async fn call(&self, _: Call) -> Response<Body> {
-        Response::new(Body::full("here"))
-    }
-}
-
 #[cfg(feature = "resumable")]
 #[test]
 fn a_route_exists_where_the_router_has_one_of_its_stores() {
+    use copilot_wire::Body;
     use copilot_wire::conversations::{Conversations, MemoryConversationStore};
     use copilot_wire::replies::{MemoryReplyStore, Replies};
-    use http::Method;
+    use copilot_wire::router::{Call, Endpoint};
+    use http::{Method, Response};
+
+    struct Here;
+
+    #[async_trait]
+    impl Endpoint for Here {
+        async fn call(&self, _: Call) -> Response<Body> {
+            Response::new(Body::full("here"))
+        }
+    }
 
     let router = Router::new()
         .with(|site| {

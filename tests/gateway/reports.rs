@@ -336,6 +336,6 @@ fn an_observer_knows_the_kind_of_a_route_without_guards() {
         .mount(descriptor("one"), Echo)
         .unwrap();
     assert_eq!(ask(&router, post("/one/query"), human("hello")).0, 200);
-    assert_eq!(ask(&router, post("/one/query"), "[]".into()).0, 400);
+    assert_eq!(ask(&router, post("/one/query"), "[]".into()).0, 422);
     assert_eq!(*kinds.lock().unwrap(), [Some(RouteKind::Turn); 2]);
 }

@@ -9,9 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::github::Mount;
 use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, Ticks};
-use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::channel::mpsc;
-use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::StatusCode;
 
@@ -56,8 +55,9 @@ fn pieces(sizes: &[usize]) -> Chunks {
 #[test]
 fn the_body_of_a_server_is_read() {
     let router = Router::new().mount(descriptor("one"), Echo).unwrap();
-    let request = post("/one/query").body(Body::full(human("hello"))).unwrap();
-    let response = block_on(router.handle_body(request));
+    let body = copilot_wire::Body::full(human("hello"));
+    let request = post("/one/query").body(body).unwrap();
+    let response = futures::executor::block_on(router.handle_body(request));
     let (status, reply) = (response.status(), text(response.into_body()));
     assert!(status == 200 && reply.contains("hello"), "{status} {reply}");
 }
