@@ -105,8 +105,9 @@ fn kind(message: Message) -> String {
         panic!("{message:?}")
     };
     let message: serde_json::Value = serde_json::from_slice(&text).unwrap();
-    let chunk = message.pointer("/chunk/type").unwrap_or(&message["type"]);
-    chunk.to_string()
+    let chunk = message.pointer("/chunk/type");
+    let kind = chunk.or_else(|| message.get("type")).unwrap();
+    kind.to_string()
 }
 
 #[test]
