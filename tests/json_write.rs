@@ -228,15 +228,21 @@ fn raw_values_are_written_as_they_are() {
 #[test]
 fn strings_of_a_container_are_never_raw() {
     const RAW: &str = "$serde_json::private::RawValue";
-    struct Odd;
-    impl Serialize for Odd {
+    struct Odd<T>(T);
+    impl<T: Serialize> Serialize for Odd<T> {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             let mut raw = serializer.serialize_struct(RAW, 1)?;
-            raw.serialize_field(RAW, &["\"", "]"])?;
+            raw.serialize_field(RAW, &self.0)?;
             raw.end()
         }
     }
-    assert_eq!(written(&Odd).unwrap(), r#"["\"","]"]"#);
+    #[derive(Serialize)]
+    enum Variant {
+        Key(&'static str),
+    }
+    assert_eq!(written(&Odd(["\"", "]"])).unwrap(), r#"["\"","]"]"#);
+    let variant = Odd(Variant::Key("\""));
+    assert_eq!(written(&variant).unwrap(), r#"{"Key":"\""}"#);
 }
 
 #[test]
