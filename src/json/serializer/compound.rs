@@ -5,7 +5,7 @@ use serde::ser::{self, Serialize};
 use super::super::error::WriteError;
 use super::{Form, Serializer, write_key};
 
-/// An array or object that is being written.
+/// An array or object that is being written. It chooses the [`Form`] of each value in it.
 pub(super) struct Compound<'a> {
     pub(super) inner: Serializer<'a>,
     close: &'static [u8],

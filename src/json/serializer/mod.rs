@@ -156,13 +156,7 @@ impl<'a> Serializer<'a> {
         self.not_key()?;
         let containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         self.out.push(open);
-        // Inside a container, a string is text again and not raw JSON.
-        let form = Form::Value;
-        let inner = Self {
-            containers,
-            form,
-            ..self
-        };
+        let inner = Self { containers, ..self };
         Ok(Compound::new(inner, close))
     }
 
