@@ -341,7 +341,7 @@ fn debug_shows_no_content() {
 
 #[test]
 fn another_type_is_an_error_at_its_byte() {
-    for (text, offset) in [("[1]", 1), ("[\n\"a\",\n 1\n]", 8)] {
+    for (text, offset) in [("[1]", 1), ("[\n\n\n\"a\",\n 1\n]", 10)] {
         let error = parse(text).unwrap().decode::<Vec<String>>().unwrap_err();
         assert_eq!(error.offset(), offset);
     }
