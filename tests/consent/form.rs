@@ -53,9 +53,10 @@ fn a_question_has_limits() {
     let words = |count| "a ".repeat(count);
     // With "Q? ", and without the last space.
     assert_eq!(confirm("id", "Q?", &words(3_999)), Ok(()));
-    // Normalization makes 15 letters of this one; "questionq" has nine.
-    let one = "\u{fdfa} ";
-    assert_eq!(confirm("id", "Q?", &one.repeat(2_183)), Ok(()));
+    // Normalization makes 15 letters of this one; "questionq" has nine and "letters and mor" 13: together 32,767.
+    let many = "\u{fdfa} ".repeat(2_183);
+    let exact = many.clone() + "letters and mor";
+    assert_eq!(confirm("id", "Q?", &exact), Ok(()));
     assert_eq!(confirm(&"i".repeat(64), "Q?", ""), Ok(()));
     for (id, title, message, expected) in [
         (
@@ -67,7 +68,7 @@ fn a_question_has_limits() {
         (
             "id",
             "Q?",
-            one.repeat(2_184),
+            many + "letters and more",
             "a question has more than 32767 letters and digits after normalization (NFKC)",
         ),
         (
