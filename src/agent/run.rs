@@ -15,7 +15,7 @@ use super::{Agent, Reply, Request};
 use crate::protocol::{AgentError, Answered, Protocol};
 use crate::sync::Exclusive;
 
-/// A running agent, taken out of its body by [`Body::detach`].
+/// A running agent, taken out of its body by [`Body::detach`](super::Body::detach).
 ///
 /// The future resolves when the agent has ended. Dropping it drops the agent, and the body then ends with a failure.
 #[must_use = "an agent does nothing unless it is polled"]

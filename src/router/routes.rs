@@ -37,7 +37,7 @@ pub(super) type Params = Vec<(Box<str>, Box<str>)>;
 
 pub(super) enum Found<'a> {
     Route(&'a Route, Params),
-    /// The handshake of a WebSocket at the path of this route, for [`Router::socket`].
+    /// The handshake of a WebSocket at the path of this route, for [`Router::socket`](super::Router::socket).
     Socket(&'a Route),
     Preflight,
     OtherMethods(HeaderValue),
