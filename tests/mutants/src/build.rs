@@ -110,6 +110,8 @@ impl Copy {
             known: folder.join("left_out"),
             left_out: BTreeMap::new(),
         };
+        // The compiler cannot read what a run leaves that was stopped.
+        let _ = fs::remove_dir_all(copy.target.join("debug/incremental"));
         let files = Command::new("git")
             .current_dir(root)
             .args(["ls-files", "-co", "--exclude-standard"])

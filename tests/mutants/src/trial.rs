@@ -73,32 +73,43 @@ pub fn baseline(programs: &[PathBuf], folder: &Path) -> Result<Vec<Test>, Box<dy
     Ok(tests.into_iter().flatten().collect())
 }
 
-/// Tries each mutant with the tests that reach it and the fewest others, which take `limit` together, and one more.
+/// The time of the tests with which each mutant is tried first.
+const FIRST: Duration = Duration::from_secs(5);
+
+/// Tries each mutant with the tests that reach it and the fewest others, and those that survive and are `open` with all that reach
+/// it.
 pub fn try_all(
     tests: &[Test],
     mutants: &[usize],
-    limit: Duration,
+    open: impl Fn(usize) -> bool + Sync,
     said: impl Fn(usize, Verdict) + Sync,
 ) -> HashMap<usize, Verdict> {
     // Most of the time of most tests is the start of their program, which several tests share.
     let start = tests.iter().map(|test| test.time).min().unwrap_or_default();
     let mut narrowest: Vec<&Test> = tests.iter().collect();
     narrowest.sort_by_key(|test| test.reaches.len());
-    let mut reached: HashMap<usize, (Duration, Vec<&Test>)> = HashMap::new();
+    let mut reached: HashMap<usize, Vec<&Test>> = HashMap::new();
     for test in narrowest {
         for id in &test.reaches {
-            let (time, tests) = reached.entry(*id).or_default();
-            if *time <= limit {
-                *time += test.time - start;
-                tests.push(test);
-            }
+            reached.entry(*id).or_default().push(test);
         }
     }
     let verdicts = side_by_side(mutants.len(), |index| {
         let id = mutants[index];
-        let verdict = reached
-            .get(&id)
-            .map_or(Verdict::Unreached, |(_, tests)| try_one(id, tests));
+        let verdict = reached.get(&id).map_or(Verdict::Unreached, |tests| {
+            let mut time = Duration::ZERO;
+            let is_later = |test: &&Test| {
+                let is_later = time > FIRST;
+                time += test.time - start;
+                is_later
+            };
+            let (first, later) =
+                tests.split_at(tests.iter().position(is_later).unwrap_or(tests.len()));
+            match try_one(id, first) {
+                Verdict::Survived if open(id) => try_one(id, later),
+                verdict => verdict,
+            }
+        });
         said(id, verdict);
         (id, verdict)
     });
