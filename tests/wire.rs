@@ -110,6 +110,7 @@ mod namesakes {
             pub(crate) title: String,
             pub(crate) one: Option<Box<super::Reader>>,
             pub(crate) names: Box<List<String>>,
+            pub(crate) count: u32,
             pub(crate) unknown: Members,
         }
 
@@ -179,16 +180,16 @@ fn a_box_is_as_its_value_and_a_set_member_replaces_a_retained_one() {
     let mut boxed = raw::Boxed::from_json(text).unwrap();
     boxed.title = "a".into();
     boxed.drop_odd();
-    let text = r#"{"title":"a","one":{"type":"reader","x":2}}"#;
+    let text = r#"{"title":"a","one":{"type":"reader","x":2},"count":0}"#;
     assert_eq!(boxed.to_json(), text);
     boxed.names.push("b".into());
     let mut one = boxed.one.take().unwrap();
     assert!(Wire::unknown(&mut one).unwrap().get("x").is_some());
-    assert_eq!(boxed.to_json(), r#"{"title":"a","names":["b"]}"#);
+    assert_eq!(boxed.to_json(), r#"{"title":"a","names":["b"],"count":0}"#);
 
     let mut odd = raw::Boxed::from_json(r#"{"title":3}"#).unwrap();
     odd.title = "a".into();
-    assert_eq!(odd.to_json(), r#"{"title":"a"}"#);
+    assert_eq!(odd.to_json(), r#"{"title":"a","count":0}"#);
 }
 
 #[test]

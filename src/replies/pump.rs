@@ -431,7 +431,7 @@ impl Pump {
             false => self.replies.limits.keep,
         };
         let given_up = TICK * self.late > patience;
-        let idle = self.work.is_none() && self.job.is_none() && self.log != Log::Open;
+        let idle = self.job.is_none() && self.log != Log::Open;
         self.body.is_none() && (idle || (given_up && self.work.is_none()))
     }
 }

@@ -23,6 +23,7 @@ async fn hello(reply: Reply<OpenAi>) -> Result<(), AgentError> {
     reply.send(Usage::new(19, 10)).await?;
     reply.text(" \"world\"\u{2028}").await?;
     reply.text("\u{2029}!").await?;
+    reply.text("fifteen letters\"").await?;
     Ok(())
 }
 
@@ -42,6 +43,7 @@ fn a_stream_is_golden() {
         r#"{"content":"Hello"},"finish_reason":null}]}"#,
         r#"{"content":" \"world\"\u2028"},"finish_reason":null}]}"#,
         r#"{"content":"\u2029!"},"finish_reason":null}]}"#,
+        r#"{"content":"fifteen letters\""},"finish_reason":null}]}"#,
         r#"{},"finish_reason":"stop"}]}"#,
     ]
     .map(|rest| format!("{head}{rest}\n\n"))
@@ -96,7 +98,7 @@ fn without_stream_the_answer_is_one_completion() {
                 "model": "m",
                 "choices": [{
                     "index": 0,
-                    "message": {"role": "assistant", "content": "Hello \"world\"\u{2028}\u{2029}!"},
+                    "message": {"role": "assistant", "content": "Hello \"world\"\u{2028}\u{2029}!fifteen letters\""},
                     "logprobs": null,
                     "finish_reason": "stop",
                 }],

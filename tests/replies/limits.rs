@@ -10,7 +10,7 @@ use copilot_wire::ui_stream::UiStream;
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
 
-use crate::protocols::background;
+use crate::protocols::{background, json};
 use crate::server::{
     Talker, again, ask, endless, in_virtual_time, memory, read, read_some, replies, router,
     seconds, send, text, watch,
@@ -230,6 +230,20 @@ fn one_user_does_not_take_all_runs() {
             seen.push(response.status().as_u16());
         }
         assert_eq!(seen, [200, 503, 200]);
+    });
+    // One of two that ends leaves room for one.
+    in_virtual_time(async {
+        let router = router::<Responses>(endless(), Some(replies(memory()).runs_per_user(2)));
+        let post =
+            async |path: &str, body: &str| send(&router, "ada", Method::POST, path, body).await;
+        let begin = async || post("/v1/responses", &background(false)).await;
+        let first = json(begin().await).await;
+        assert_eq!(begin().await.status(), StatusCode::OK);
+        let path = format!("/v1/responses/{}/cancel", first["id"].as_str().unwrap());
+        assert_eq!(post(&path, "{}").await.status(), StatusCode::OK);
+        seconds(5).await;
+        assert_eq!(begin().await.status(), StatusCode::OK);
+        assert_eq!(begin().await.status(), StatusCode::SERVICE_UNAVAILABLE);
     });
 }
 
