@@ -23,6 +23,7 @@ pub(super) fn ticks(env: &Env) -> Option<Ticks> {
     env.ticks(KEEP_ALIVE / 2)
 }
 
+/// The state of a body that runs an agent.
 pub(super) struct Live {
     pub(super) frames: Arc<dyn Frames>,
     /// The running agent. `None` once the agent has ended or was detached.
@@ -65,7 +66,7 @@ impl Live {
         }
     }
 
-    /// Takes the agent out, which drop does not stop from now on.
+    /// Takes the agent out of the body. Dropping the body no longer stops the agent then.
     pub(super) fn detach(&mut self) -> Option<Run> {
         self.detached = true;
         self.frames.unstage(self.staging.take());

@@ -151,7 +151,8 @@ impl<P: Protocol> Reply<P> {
     /// # Errors
     ///
     /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or more
-    /// than about 32,700 after normalization (NFKC), or the id has more than 64 bytes; [`SendError::Closed`] when the client has disconnected.
+    /// than 32,759 letters and digits after normalization (NFKC), or the id has more than 64 bytes;
+    /// [`SendError::Closed`] when the client has disconnected.
     pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
         self.channel.confirm(&confirmation)
     }

@@ -521,7 +521,7 @@ impl<'a> Question<'a> {
     /// # Errors
     ///
     /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or more
-    /// than about 32,700 after normalization (NFKC), or the id has more than 64 bytes.
+    /// than 32,759 letters and digits after normalization (NFKC), or the id has more than 64 bytes.
     pub fn to_text(&self) -> Result<String, SendError> {
         (self.ask)(self.confirmation)
     }

@@ -251,7 +251,7 @@ impl UserReplies {
             self.cancel(id).await?;
         }
         match self.ask(self.store().latest(&conversation)).await {
-            Ok(Some(id)) => self.cancel(&id).await,
+            Ok(Some(id)) if Some(id) != here => self.cancel(&id).await,
             Err(error) if here.is_none() => Err(error),
             _ => Ok(()),
         }

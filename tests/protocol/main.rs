@@ -1,4 +1,4 @@
-//! What all protocols share, for protocols of other crates: blocks, conversations, decoders and small types.
+//! The parts that all protocols share, in protocols of other crates: blocks, conversations, decoders and small types.
 #![cfg(all(
     feature = "github",
     feature = "meilisearch",

@@ -1,4 +1,4 @@
-//! What readers do for a reply, and what they get while it is silent.
+//! Readers keep a reply alive, and get keep-alives while it is silent.
 
 use std::time::Duration;
 

@@ -34,7 +34,7 @@ impl<P: Protocol> Agent<P> for Counted {
     }
 }
 
-/// Whatever the reason: what is not stored is written as fast as somebody reads it.
+/// A reply that is not stored, for any reason, is written as fast as somebody reads it.
 #[test]
 fn a_reply_that_is_not_stored_waits_for_its_reader() {
     let faults = [

@@ -1,4 +1,4 @@
-//! What the library, the kit and the command line do with any protocol: they check, resume, play, decode and fuzz it.
+//! The tools of the library, the kit and the command line for any protocol: check, resume, play, decode, fuzz.
 
 use super::*;
 
