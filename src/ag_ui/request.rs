@@ -20,7 +20,7 @@ use crate::protocol::{self, Refusal};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase", null_is_absent)]
+#[wire(rename_all = "camelCase", also_snake_case, null_is_absent)]
 pub struct RunAgentInput {
     /// The id of the conversation.
     #[wire(always)]
@@ -91,6 +91,7 @@ impl RunAgentInput {
 #[non_exhaustive]
 #[wire(
     rename_all = "camelCase",
+    also_snake_case,
     null_is_absent,
     new = "Creates a message without content."
 )]
@@ -260,7 +261,7 @@ pub struct Context {
 /// The answer to an interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase", null_is_absent)]
+#[wire(rename_all = "camelCase", also_snake_case, null_is_absent)]
 pub struct ResumeEntry {
     /// The id of the interrupt.
     #[wire(always)]

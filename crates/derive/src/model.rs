@@ -12,13 +12,16 @@ use syn::{
 
 use crate::attributes::{Case, Options, Show, argument, is};
 
-const STRUCT: &str = "fixed rename_all null_is_absent empty_is_absent escape complete debug new";
+const STRUCT: &str =
+    "fixed rename_all also_snake_case null_is_absent empty_is_absent escape complete debug new";
 const FIELD: &str = "name always read skip new into set content hidden cut secret";
 
 /// The options of a struct.
 struct Model {
     fixed: Option<Fixed>,
     case: Case,
+    /// `true` if the names of the fields are read too.
+    also_snake_case: bool,
     null_is_absent: bool,
     empty_is_absent: bool,
     escape: Option<Ident>,
@@ -41,6 +44,7 @@ impl Model {
         Ok(Self {
             fixed: options.list("fixed")?.map(Fixed::parse).transpose()?,
             case: Case::parse(&options)?,
+            also_snake_case: options.has("also_snake_case")?,
             null_is_absent: options.has("null_is_absent")?,
             empty_is_absent: options.has("empty_is_absent")?,
             escape: options.value("escape")?,
@@ -115,7 +119,7 @@ impl<'a> Member<'a> {
     }
 
     /// Returns the match arm that reads the member.
-    fn take(&self, null_is_absent: bool) -> TokenStream {
+    fn take(&self, also_snake_case: bool, null_is_absent: bool) -> TokenStream {
         let Self {
             ident, key, always, ..
         } = self;
@@ -124,7 +128,9 @@ impl<'a> Member<'a> {
             // With the span of the type, where the compiler reports a type that does not implement `Wire`.
             None => quote_spanned!(self.ty.span()=> ::copilot_wire::__private::Wire::read_from),
         };
-        quote!(#key => ::copilot_wire::__private::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
+        let snake_case = ident.unraw().to_string();
+        let alias = (also_snake_case && snake_case != *key).then(|| quote!(| #snake_case));
+        quote!(#key #alias => ::copilot_wire::__private::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
     }
 
     /// Returns the statement that writes the member.
@@ -228,7 +234,9 @@ fn check_names(model: &Model, fields: &[Member<'_>]) -> Result<()> {
 fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<TokenStream> {
     let members: Vec<_> = fields.iter().filter(|it| !it.skip).collect();
     let null_is_absent = model.null_is_absent;
-    let mut takes: Vec<_> = members.iter().map(|it| it.take(null_is_absent)).collect();
+    let takes = members.iter();
+    let takes = takes.map(|it| it.take(model.also_snake_case, null_is_absent));
+    let mut takes: Vec<_> = takes.collect();
     let mut writes: Vec<_> = members.iter().map(|it| it.write()).collect();
     let mut names: Vec<_> = members.iter().map(|it| it.key.clone()).collect();
     let mut tag = quote!("");
