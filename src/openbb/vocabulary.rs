@@ -1,6 +1,6 @@
 //! The events for the parts that all protocols share.
 
-use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
+use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema, coerce};
 use super::event::{
     Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
 };
@@ -178,7 +178,11 @@ fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
         ));
     }
     if let Some(tool) = session.tools.iter().find(|tool| tool.name == call.name) {
-        return Ok(ExecuteAgentTool::new(tool, &call.arguments)?.into());
+        let arguments = match &tool.input_schema {
+            Some(schema) => coerce(schema, &call.arguments),
+            None => call.arguments.clone(),
+        };
+        return Ok(ExecuteAgentTool::new(tool, &arguments)?.into());
     }
     let widget = session.widgets.iter().find(|(tool, _)| *tool == call.name);
     let Some((_, widget)) = widget else {
@@ -187,8 +191,10 @@ fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
         ));
     };
     // The front end would run the call as it is; here the agent learns of a wrong argument.
-    check_schema(&call.name, &widget.schema(), &call.arguments)?;
-    Ok(GetWidgetData::new([with_arguments(widget, &call.arguments)]).into())
+    let schema = widget.schema();
+    let arguments = coerce(&schema, &call.arguments);
+    check_schema(&call.name, &schema, &arguments)?;
+    Ok(GetWidgetData::new([with_arguments(widget, &arguments)]).into())
 }
 
 /// Creates a data source of a widget with its current arguments, which `arguments` override.

@@ -275,10 +275,30 @@ fn calls_by_the_names_that_were_offered() {
     assert!(matches!(
         call(
             "openbb_widget_stock_price",
-            json!({"symbol": 7, "series": "a"})
+            json!({"symbol": {"a": 7}, "series": "a"})
         ),
         Err(SendError::Invalid(_))
     ));
+    // Arguments that mean one value are sent as the widget expects them.
+    for (arguments, expected) in [
+        (
+            json!({"symbol": "MSFT", "series": "a"}),
+            r#""symbol":["MSFT"]"#,
+        ),
+        (json!({"symbol": 7, "series": "a"}), r#""symbol":["7"]"#),
+        (
+            json!({"symbol": "[\"A\",\"B\"]", "series": "a"}),
+            r#""symbol":["A","B"]"#,
+        ),
+        (
+            json!({"series": ["a"], "view": "Weekly"}),
+            r#""view":"weekly""#,
+        ),
+        (json!({"series": 5, "view": null}), r#""view":"daily""#),
+    ] {
+        let sent = call("openbb_widget_stock_price", arguments.clone()).unwrap();
+        assert!(sent.contains(expected), "{arguments}: {sent}");
+    }
     assert!(matches!(
         call("tools_web_search", json!(7)),
         Err(SendError::Invalid(_))
@@ -381,4 +401,31 @@ fn an_unpaired_surrogate_in_a_cell_is_replaced() {
         shown.contains(r#""\ufffd \ud83d\ude00 \\ud83d""#),
         "{shown}"
     );
+}
+
+/// Parameters of type `text` whose choices are numbers: the schema names the type of the choices.
+#[test]
+fn the_choices_of_a_parameter_decide_its_type() {
+    for (choices, kind) in [
+        (
+            json!([{"label": "Ten", "value": 10}, {"label": "Fifty", "value": 50}]),
+            json!("number"),
+        ),
+        (json!([true, false]), json!("boolean")),
+        (json!(["a", "b"]), json!("string")),
+        (json!(["a", 1]), json!(null)),
+    ] {
+        let body = json!({
+            "messages": [{"role": "human", "content": "q"}],
+            "widgets": {"primary": [{
+                "uuid": "44444444-7b4d-451c-adc5-49856e90a0e6", "origin": "Acme", "widget_id": "w", "name": "W",
+                "params": [{"name": "limit", "type": "text", "options": choices, "current_value": choices[0]}],
+            }], "secondary": [], "extra": []},
+        });
+        let request = QueryRequest::from_json(body.to_string()).unwrap();
+        let tool = request.tools().next().unwrap();
+        let schema: serde_json::Value =
+            tool.parameters.as_ref().map(Json::decode).unwrap().unwrap();
+        assert_eq!(schema["properties"]["limit"]["type"], kind);
+    }
 }

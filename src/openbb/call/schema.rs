@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::fault::Fault;
-use crate::json::{Json, Kind};
+use crate::json::{Json, Kind, List, Wire};
 use crate::protocol::SendError;
 use crate::protocol::redacted::Cut;
 
@@ -26,6 +26,17 @@ pub(in crate::openbb) fn check(tool: &str, schema: &Json, value: &Json) -> Resul
     };
     let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", Cut(tool)));
     schema.check(value).map_err(invalid)
+}
+
+/// Returns the arguments of a call as the schema has them, where what a model has written means one value: a number in
+/// a string and the reverse, one value in place of a list and the reverse, a list in a string, another case of a word of
+/// an enumeration, and `null` for a member that need not be there. Other values are returned unchanged.
+#[must_use]
+pub(in crate::openbb) fn coerce(schema: &Json, value: &Json) -> Json {
+    match Schema::of(schema, DEPTH) {
+        Some(schema) => schema.coerce(value),
+        None => value.clone(),
+    }
 }
 
 /// The checked part of a schema, parsed once. Schema and arguments may be long, so members are
@@ -73,12 +84,73 @@ impl Schema {
         Some(schema)
     }
 
-    fn check(&self, value: &Json) -> Result<(), Fault> {
-        if let Some(types) = &self.types {
-            types.check(value)?;
+    fn coerce(&self, value: &Json) -> Json {
+        let value = match &self.choices {
+            Some(choices) => choices.nearest(value).unwrap_or_else(|| value.clone()),
+            None => self.coerce_type(value),
+        };
+        match (value.kind(), &self.items) {
+            (Kind::Object, _) if !self.properties.is_empty() => Json::object(|object| {
+                let required: HashSet<&str> = self.required.iter().map(String::as_str).collect();
+                for (name, member) in value.members() {
+                    let property = self.properties.get(&*name).map(|(_, schema)| schema);
+                    let is_optional = !required.contains(&*name);
+                    match property {
+                        Some(schema) if member.is_null() && is_optional && !schema.has("null") => {}
+                        Some(schema) => object.member(&name).raw(&schema.coerce(&member)),
+                        None => object.member(&name).raw(&member),
+                    }
+                }
+            }),
+            (Kind::Array, Some(items)) => {
+                List::from_iter(value.elements().map(|element| items.coerce(&element))).to_raw()
+            }
+            _ => value,
         }
-        if let Some(choices) = &self.choices {
-            choices.check(value)?;
+    }
+
+    fn coerce_type(&self, value: &Json) -> Json {
+        let fits = |json: &Json| {
+            self.types
+                .as_ref()
+                .is_none_or(|types| types.check(json).is_ok())
+        };
+        if fits(value) {
+            return value.clone();
+        }
+        let written = match (value.kind(), value.string()) {
+            // A number, a truth value or a list in a string.
+            (_, Some(text)) => Json::parse(text.trim().to_owned()).ok(),
+            (Kind::Number | Kind::Bool, _) => Json::encode(value.text()).ok(),
+            // A list of one.
+            (Kind::Array, _) => {
+                let mut elements = value.elements();
+                elements.next().filter(|_| elements.next().is_none())
+            }
+            _ => None,
+        };
+        if let Some(written) = written.filter(|json| fits(json)) {
+            return written;
+        }
+        match self.has("array") && !value.is_null() {
+            true => List::from(vec![value.clone()]).to_raw(),
+            false => value.clone(),
+        }
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.types
+            .as_ref()
+            .is_some_and(|types| types.names.contains(&name))
+    }
+
+    fn check(&self, value: &Json) -> Result<(), Fault> {
+        // A value of the enumeration has the right type, whatever the type says: some front ends write `string` for
+        // enumerations of numbers.
+        match (&self.choices, &self.types) {
+            (Some(choices), _) => choices.check(value)?,
+            (None, Some(types)) => types.check(value)?,
+            (None, None) => {}
         }
         match value.kind() {
             Kind::Object => self.check_members(value),
@@ -192,6 +264,24 @@ impl Choices {
             values: written.elements().map(Choice::of).collect(),
             written,
         })
+    }
+
+    /// Returns the only value that is the same but for its case or for the type in which it is written; `None` if the
+    /// value is one of these, and if there is none or several.
+    fn nearest(&self, value: &Json) -> Option<Json> {
+        if self.values.contains(&Choice::of(value.clone())) {
+            return None;
+        }
+        let plain = |json: &Json| {
+            let text = json.string().unwrap_or_else(|| json.text().into());
+            text.trim().to_lowercase()
+        };
+        let wanted = plain(value);
+        let mut found = self
+            .written
+            .elements()
+            .filter(|choice| plain(choice) == wanted);
+        found.next().filter(|_| found.next().is_none())
     }
 
     fn check(&self, value: &Json) -> Result<(), Fault> {

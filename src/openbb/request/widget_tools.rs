@@ -80,14 +80,22 @@ impl Widget {
 }
 
 fn property(param: &Param) -> Json {
-    let kind = match param.kind.as_str() {
+    let choices: List<Json> = param.options.iter().filter_map(choice).collect();
+    let kinds = choices.iter().map(Json::kind);
+    let kind = match (param.kind.as_str(), choices.first().map(Json::kind)) {
+        // Parameters of type `text` may have numbers as choices, also beside texts.
+        (_, Some(first)) if kinds.into_iter().any(|kind| kind != first) => None,
+        (_, Some(Kind::Number)) => Some("number"),
+        (_, Some(Kind::Bool)) => Some("boolean"),
+        (_, Some(_)) => Some("string"),
         // All other types, also those of later versions, are sent as texts.
-        kind @ ("number" | "integer" | "boolean") => kind,
-        _ => "string",
+        (kind @ ("number" | "integer" | "boolean"), None) => Some(kind),
+        (_, None) => Some("string"),
     };
     let mut value = Members::new();
-    value.push("type", string(kind));
-    let choices: List<Json> = param.options.iter().filter_map(choice).collect();
+    if let Some(kind) = kind {
+        value.push("type", string(kind));
+    }
     if !choices.is_empty() {
         value.push("enum", choices.to_raw());
     }
