@@ -3,17 +3,10 @@
 use std::borrow::Cow;
 
 use crate::json::{Json, JsonError, Members, Reader, Wire};
-use crate::protocol::{self, Attachment, AttachmentContent, ContentPart};
+use crate::protocol::{self, Attachment, AttachmentContent, AttachmentKind, ContentPart};
 
 /// The content of a message, see [`protocol::Content`].
 pub type Content = protocol::Content<Part>;
-
-impl Content {
-    /// Returns the files.
-    pub(super) fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
-        self.parts().iter().filter_map(Part::attachment)
-    }
-}
 
 /// Reads a text or a list of parts: clients fail if a result is of another type.
 pub(super) fn text_or_parts(reader: &mut Reader<'_>) -> Result<Option<Content>, JsonError> {
@@ -31,7 +24,7 @@ impl ContentPart for Part {
 /// One part of a message: a text or a file.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase")]
+#[wire(rename_all = "camelCase", also_snake_case)]
 pub struct Part {
     /// The type: `text`, `image`, `audio`, `video` or `document`; in 0.0.x also `binary`.
     #[wire(name = "type", always)]
@@ -63,7 +56,7 @@ pub struct Part {
 /// The source of a file.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase")]
+#[wire(rename_all = "camelCase", also_snake_case)]
 pub struct Source {
     /// The type: `data`, `url` or `file`.
     #[wire(name = "type", always)]
@@ -78,7 +71,7 @@ pub struct Source {
 }
 
 impl Part {
-    fn attachment(&self) -> Option<Attachment<'_>> {
+    pub(super) fn attachment(&self) -> Option<Attachment<'_>> {
         let (file, media_type) = match (self.kind.as_str(), &self.source) {
             ("image" | "audio" | "video" | "document", Some(source)) => {
                 (source.attachment()?, &source.mime_type)
@@ -99,6 +92,13 @@ impl Part {
         let file = match media_type.as_deref() {
             Some(media_type) => file.media_type(media_type),
             None => file,
+        };
+        let file = match self.kind.as_str() {
+            "image" => file.declared(AttachmentKind::Image),
+            "audio" => file.declared(AttachmentKind::Audio),
+            "video" => file.declared(AttachmentKind::Video),
+            "document" => file.declared(AttachmentKind::Document),
+            _ => file,
         };
         // Only `binary` parts have a member for the file name.
         let noted = || Some(self.metadata.get("filename")?.string()?.into_owned().into());

@@ -1,21 +1,42 @@
 //! A request as a conversation.
 
-use super::Content;
+use std::borrow::Cow;
+
+use super::content::Part;
 use super::request::{Message, ResumeStatus, RunAgentInput};
+use crate::json::{Json, Members};
 use crate::protocol::{
     self, Answer, Call, Conversation, Document, HistoryItem, Role, Tool, ToolResult,
 };
 
 impl Conversation for RunAgentInput {
-    /// Returns the history, without reasoning, activities, and messages whose role this crate does not know.
+    /// Returns the history, without reasoning. Activities are messages of the agent with their JSON.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        self.messages.iter().flat_map(items)
+        // What the user has entered at an interrupt, beside a yes or a no.
+        let entered = self.resume.iter().filter_map(|entry| {
+            let payload = &entry.payload;
+            let is_decision = payload.is_null()
+                || payload.as_bool().is_some()
+                || payload.get("accepted").is_some();
+            let text = (!is_decision).then(|| payload.text())?;
+            Some(HistoryItem::Message(protocol::Message::new(
+                Role::Other,
+                text,
+            )))
+        });
+        self.messages.iter().flat_map(items).chain(entered)
     }
 
-    /// Returns the context of the app as documents, whose name and id are the description.
+    /// Returns the context of the app as documents, whose name and id are the description, and then the state, if it
+    /// has members.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let context = self.context.iter();
-        context.map(|entry| Document::new(&*entry.description, &*entry.description, &*entry.value))
+        let context = context.map(|entry| {
+            let value = text_or_json(&entry.value, &entry.unknown, "value");
+            Document::new(&*entry.description, &*entry.description, value)
+        });
+        let state = Some(&self.state).filter(|state| !matches!(state.text(), "null" | "{}"));
+        context.chain(state.map(|state| Document::new("state", "state", state.text())))
     }
 
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
@@ -50,38 +71,57 @@ fn role(message: &Message) -> Option<Role> {
     })
 }
 
-fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
-    let text = message.content.text();
-    let role = role(message);
-    let said = match role {
-        None => None,
-        Some(Role::Tool) => {
-            let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), text);
+fn items(message: &Message) -> Vec<HistoryItem<'_>> {
+    let Some(role) = role(message) else {
+        return unknown(message);
+    };
+    let mut contents = message.content.contents(Part::attachment);
+    let mut items = match role {
+        Role::Tool => {
+            if let Some(error) = &message.error {
+                contents.add_text(error.as_str());
+            }
+            let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), "");
             result.call_id = message.tool_call_id.as_deref().map(Into::into);
             result.failed = message.is_failure();
-            if let Some(error) = message
-                .error
-                .as_deref()
-                .filter(|_| result.content.is_empty())
-            {
-                // A failed call may have an error and no result, and a model needs some text.
-                result.content = error.into();
-            }
-            Some(HistoryItem::Result(result))
+            contents.into_result(result)
         }
         // A message that calls tools may have no text.
-        Some(Role::Assistant) if text.is_empty() => None,
-        Some(role) => Some(HistoryItem::Message(protocol::Message::new(role, text))),
+        Role::Assistant if contents.is_empty() => Vec::new(),
+        role => contents.into_message(role),
     };
-    let content = Some(&message.content).filter(|_| role.is_some());
-    let attachments = content.into_iter().flat_map(Content::attachments);
-    let calls = message.tool_calls.iter().filter(move |_| role.is_some());
-    let calls = calls.map(|call| {
+    let calls = message.tool_calls.iter().map(|call| {
         let function = &call.function;
-        Call::new(&*function.name, &*function.arguments).id(&*call.id)
+        let arguments = text_or_json(&function.arguments, &function.unknown, "arguments");
+        HistoryItem::Call(Call::new(&*function.name, arguments).id(&*call.id))
     });
-    let attachments = attachments.map(HistoryItem::Attachment);
-    said.into_iter()
-        .chain(attachments)
-        .chain(calls.map(HistoryItem::Call))
+    items.extend(calls);
+    items
+}
+
+/// Returns a text, or the JSON that an app has sent in its place.
+fn text_or_json<'a>(text: &'a str, unknown: &'a Members, name: &str) -> Cow<'a, str> {
+    match unknown.get(name).filter(|_| text.is_empty()) {
+        Some(json) => Cow::Borrowed(json.text()),
+        None => Cow::Borrowed(text),
+    }
+}
+
+/// Returns an activity, which the user has seen, as a message of the agent. Reasoning is only for the model that wrote
+/// it.
+fn unknown(message: &Message) -> Vec<HistoryItem<'_>> {
+    if message.role == "reasoning" {
+        return Vec::new();
+    }
+    let (role, text) = match message.role.as_str() {
+        "activity" => {
+            let kind = message.unknown.get("activityType").and_then(Json::string);
+            let content = message.content.to_json();
+            let content = String::from_utf8_lossy(&content);
+            let text = format!("{}: {content}", kind.unwrap_or("activity".into()));
+            (Role::Assistant, text.into())
+        }
+        _ => (Role::Other, message.content.text()),
+    };
+    vec![HistoryItem::Message(protocol::Message::new(role, text))]
 }

@@ -7,7 +7,8 @@ use super::{
 use crate::json::{Json, Kind, Members, Wire};
 use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Call, Conversation, ToolChoice,
+    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call, Conversation,
+    ToolChoice,
 };
 
 /// The text of the user message that is inserted if a conversation begins with an answer, because a request must begin
@@ -236,14 +237,24 @@ fn result(result: CallResult<'_>) -> ContentBlock {
 /// Returns an image or a document; a text for a file that the dialect has no block for.
 fn file(file: &Attachment<'_>) -> ContentBlock {
     const IMAGES: [&str; 4] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
-    let media_type = file.media_type.as_deref().unwrap_or_default();
-    let is_pdf = media_type == "application/pdf";
-    let kind = match is_pdf {
-        true => "document",
-        false => "image",
+    let media_type = file.media_type_or_detected();
+    let is_pdf = matches!(media_type, "application/pdf" | "");
+    let kind = match file.kind() {
+        AttachmentKind::Image => "image",
+        AttachmentKind::Document if is_pdf => "document",
+        AttachmentKind::Text => "document",
+        _ => return ContentBlock::text(file_note(file)),
     };
-    let source = match &file.content {
-        AttachmentContent::Base64(data) if is_pdf || IMAGES.contains(&media_type) => {
+    let source = match (&file.content, file.text()) {
+        (_, Some(text)) => Json::object(|source| {
+            source
+                .str("type", "text")
+                .str("media_type", "text/plain")
+                .str("data", &text);
+        }),
+        (AttachmentContent::Base64(data), None)
+            if media_type == "application/pdf" || IMAGES.contains(&media_type) =>
+        {
             Json::object(|source| {
                 source
                     .str("type", "base64")
@@ -251,9 +262,8 @@ fn file(file: &Attachment<'_>) -> ContentBlock {
                     .str("data", data);
             })
         }
-        AttachmentContent::Url(url)
-            if is_pdf || media_type.is_empty() || media_type.starts_with("image/") =>
-        {
+        // Of documents by URL, the dialect has PDF.
+        (AttachmentContent::Url(url), None) if file.kind() != AttachmentKind::Text => {
             Json::object(|source| {
                 source.str("type", "url").str("url", url);
             })
@@ -261,7 +271,7 @@ fn file(file: &Attachment<'_>) -> ContentBlock {
         // A file id is valid only at its own provider.
         _ => return ContentBlock::text(file_note(file)),
     };
-    let title = file.name.as_deref().filter(|_| is_pdf);
+    let title = file.name.as_deref().filter(|_| kind == "document");
     ContentBlock::Other(Json::object(|block| {
         block
             .str("type", kind)

@@ -85,8 +85,9 @@ impl Conversation for ChatRequest {
                     let name = format!("{name} (lines {start}-{end})");
                     Document::new(reference.id.as_str(), name, selection.content)
                 }
-                Data::File(_) | Data::Snippet(_) => Document::new(reference.id.as_str(), name, raw),
-                _ => return None,
+                // What only says that something was left out, and the page on which the user is.
+                Data::Redacted(_) | Data::Agent(_) | Data::Other(None) => return None,
+                _ => Document::new(reference.id.as_str(), name, raw),
             })
         });
         documents.collect::<Vec<_>>().into_iter()

@@ -169,8 +169,8 @@ impl Message {
         let calls: Vec<Json> = calls.elements().collect();
         calls.into_iter().map(|json| {
             let call = ToolCall::from_raw(&json).unwrap_or_default();
-            let (name, arguments) = (call.function.name, call.function.arguments);
-            (Call::new(call.id, name, arguments), json)
+            let (name, arguments) = call.named();
+            (Call::new(&*call.id, name, arguments), json)
         })
     }
 

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, WriteError};
-use crate::protocol::{self, Conversation, HistoryItem, Role, ToolResult};
+use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, Wire, WriteError};
+use crate::openai::FunctionCall;
+use crate::protocol::{self, Contents, Conversation, HistoryItem, Role, ToolResult};
 
 use super::tools::SEARCH;
 use super::{ApiError, Message, Tools};
@@ -207,34 +208,40 @@ fn check_message(json: Json) -> Result<Message, &'static str> {
 
 impl Conversation for ChatRequest {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        self.messages.iter().flat_map(|message| {
-            let text = message.text();
-            let mut calls = message.tool_calls().into_iter().peekable();
-            let role = match message.role() {
-                "user" => Role::User,
-                "assistant" => Role::Assistant,
-                "system" | "developer" => Role::System,
-                "tool" | "function" => Role::Tool,
-                _ => Role::Other,
-            };
-            let item = match (role, text) {
-                (Role::Tool, text) => {
-                    let mut result = ToolResult::new("", text.unwrap_or_default());
-                    result.call_id = message.tool_call_id().map(Cow::Owned);
-                    Some(HistoryItem::Result(result))
-                }
-                // An assistant message with calls and an empty text has no text.
-                (_, Some(text)) if text.is_empty() && calls.peek().is_some() => None,
-                (role, Some(text)) => {
-                    Some(HistoryItem::Message(protocol::Message::new(role, text)))
-                }
-                (_, None) => None,
-            };
-            let calls = calls.map(|call| {
-                let made = protocol::Call::new(call.name, call.arguments);
-                HistoryItem::Call(made.id(call.id))
-            });
-            item.into_iter().chain(calls)
-        })
+        self.messages.iter().flat_map(items)
     }
+}
+
+/// Returns the items of a message, as those of a chat completion.
+fn items(message: &Message) -> Vec<HistoryItem<'_>> {
+    let role = match message.role() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" | "developer" => Role::System,
+        "tool" | "function" => Role::Tool,
+        _ => Role::Other,
+    };
+    let member = |name| message.json().get(name);
+    let content = member("content").filter(|content| !content.is_null());
+    let content = content.or_else(|| member("refusal")).unwrap_or_default();
+    let contents = Contents::read(&content);
+    let deprecated = member("function_call").filter(|call| !call.is_null());
+    let deprecated = deprecated.and_then(|call| FunctionCall::from_raw(&call));
+    let deprecated = deprecated.map(|call| protocol::Call::new(call.name, call.arguments));
+    let calls = message.tool_calls().into_iter();
+    let calls = calls.map(|call| protocol::Call::new(call.name, call.arguments).id(call.id));
+    let calls: Vec<_> = calls.chain(deprecated).map(HistoryItem::Call).collect();
+    let mut items = if role == Role::Tool {
+        let name = member("name").and_then(|name| Some(name.string()?.into_owned()));
+        let mut result = ToolResult::new(name.unwrap_or_default(), "");
+        result.call_id = message.tool_call_id().map(Cow::Owned);
+        contents.into_result(result)
+    } else if contents.is_empty() && (!calls.is_empty() || content.is_null()) {
+        // An assistant message with calls and an empty text has no text.
+        Vec::new()
+    } else {
+        contents.into_message(role)
+    };
+    items.extend(calls);
+    items
 }

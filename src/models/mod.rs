@@ -12,7 +12,6 @@ mod mount;
 mod prompt;
 mod refused;
 mod relay;
-mod wrapping;
 
 use std::marker::PhantomData;
 
@@ -32,7 +31,6 @@ pub use prompt::{
 };
 pub use refused::{refused, retry_after};
 pub use relay::{Relay, RelayError, Upstream};
-pub use wrapping::{is_wrapping, split_reminder};
 
 /// The text of an answer without text: an empty answer makes coding clients repeat the request or fail.
 pub(crate) const NO_ANSWER: &str = "There is no answer.";

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::mem;
 
 use crate::json::Json;
+use crate::protocol::base64;
 use crate::protocol::{
     AnswerOptions, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
     ToolChoice, ToolResult,
@@ -202,14 +203,17 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// Returns a file as text, for a dialect that cannot contain it.
+/// Returns a file as text, for a dialect that cannot contain it: its content if it is text, else its URL or its name.
 #[must_use]
 pub fn file_note(file: &Attachment<'_>) -> String {
     let name = file.name.as_deref().unwrap_or("without a name");
-    let kind = match file.media_type.as_deref() {
-        Some(kind) => format!(" ({kind})"),
-        None => String::new(),
+    let kind = match file.media_type_or_detected() {
+        "" => String::new(),
+        kind => format!(" ({kind})"),
     };
+    if let Some(text) = file.text() {
+        return format!("File {name}{kind}:\n\n{text}");
+    }
     match &file.content {
         AttachmentContent::Url(url) => format!("File {name}{kind}: {url}"),
         _ => format!("[The file {name}{kind} cannot be shown to this model.]"),
@@ -219,10 +223,17 @@ pub fn file_note(file: &Attachment<'_>) -> String {
 /// Returns a file as a `data:` URL, or its URL; `None` for a file that is only an id.
 #[must_use]
 pub fn url_of<'a>(file: &'a Attachment<'_>) -> Option<Cow<'a, str>> {
-    let media_type = file.media_type.as_deref().unwrap_or_default();
+    let data_url = |data: &str| {
+        let media_type = match file.media_type_or_detected() {
+            "" => "application/octet-stream",
+            media_type => media_type,
+        };
+        Cow::Owned(format!("data:{media_type};base64,{data}"))
+    };
     match &file.content {
         AttachmentContent::Url(url) => Some(Cow::Borrowed(url)),
-        AttachmentContent::Base64(data) => Some(format!("data:{media_type};base64,{data}").into()),
+        AttachmentContent::Base64(data) => Some(data_url(data)),
+        AttachmentContent::Text(text) => Some(data_url(&base64::encode(text.as_bytes()))),
         AttachmentContent::Id(_) => None,
     }
 }

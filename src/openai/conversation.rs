@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::{ChatMessage, ChatRequest, Content};
-use crate::json::{Json, Kind};
-use crate::models::{split_reminder, texts, tool_choice};
+use super::{ChatMessage, ChatRequest, Content, Function};
+use crate::json::{Json, Kind, Wire};
+use crate::models::{texts, tool_choice};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, Call, Conversation,
-    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
+    AnswerFormat, AnswerOptions, AnswerSchema, Call, Conversation, HistoryItem, Purpose, Role,
+    Tool, ToolResult,
 };
 
 /// The beginnings of the system prompts with which clients request titles, memories and summaries: one recorded from
@@ -42,7 +42,7 @@ impl Conversation for ChatRequest {
             let is_media = before.is_some_and(|before| role(before) == Role::Tool)
                 && role(message) == Role::User
                 && text(message) == MEDIA;
-            items(message).skip(usize::from(is_media))
+            items(message).into_iter().skip(usize::from(is_media))
         })
     }
 
@@ -97,73 +97,49 @@ impl Conversation for ChatRequest {
         }
     }
 
+    /// Returns the tools, also those in the deprecated member `functions`.
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
-        self.offered().map(|function| {
+        let deprecated = self.unknown.get("functions").into_iter();
+        let deprecated = deprecated.flat_map(Json::elements);
+        let deprecated = deprecated.filter_map(|function| Function::from_raw(&function));
+        let deprecated = deprecated.map(|function| Tool {
+            parameters: function.parameters,
+            ..Tool::new(function.name, function.description.unwrap_or_default())
+        });
+        let tools = self.offered().map(|function| {
             let description = function.description.as_deref().unwrap_or_default();
             let mut tool = Tool::new(function.name.as_str(), description);
             tool.parameters.clone_from(&function.parameters);
             tool
-        })
+        });
+        tools.chain(deprecated)
     }
 }
 
-fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {
-    let (role, text) = (role(message), text(message));
-    let (reminder, text) = match role {
-        Role::User => split_reminder(text),
-        _ => (None, text),
-    };
-    let reminder = reminder.map(|text| HistoryItem::Message(Message::new(Role::Other, text)));
+fn items(message: &ChatMessage) -> Vec<HistoryItem<'_>> {
+    let role = role(message);
+    let mut contents = message.content.contents(|_| None);
+    if let (Content::Null, Some(refusal)) = (&message.content, &message.refusal) {
+        contents.add_text(refusal.as_str());
+    }
     let calls = message.tool_calls.iter().map(|call| {
-        let function = &call.function;
-        Call::new(&*function.name, &*function.arguments).id(&*call.id)
+        let (name, arguments) = call.named();
+        Call::new(name, arguments).id(&*call.id)
     });
-    let call = message.function_call.as_ref();
-    let call = call.map(|function| Call::new(&*function.name, &*function.arguments));
-    let mut calls = calls.chain(call).map(HistoryItem::Call).peekable();
-    let item = if role == Role::Tool {
-        let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), text);
+    let deprecated = message.function_call.as_ref();
+    let deprecated = deprecated.map(|call| Call::new(&*call.name, &*call.arguments));
+    let mut calls = calls.chain(deprecated).map(HistoryItem::Call).peekable();
+    let mut items = if role == Role::Tool {
+        let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), "");
         result.call_id = message.tool_call_id.as_deref().map(Cow::Borrowed);
-        Some(HistoryItem::Result(result))
-    } else if text.is_empty() && calls.peek().is_some() {
-        None
+        contents.into_result(result)
+    } else if contents.is_empty() && calls.peek().is_some() {
+        Vec::new()
     } else {
-        Some(HistoryItem::Message(Message::new(role, text)))
+        contents.into_message(role)
     };
-    let attachments = attachments(&message.content).map(HistoryItem::Attachment);
-    reminder
-        .into_iter()
-        .chain(item)
-        .chain(attachments)
-        .chain(calls)
-}
-
-/// Returns the images, files and sounds among the parts of a message.
-fn attachments(content: &Content) -> impl Iterator<Item = Attachment<'_>> {
-    content.parts().iter().filter_map(|part| {
-        let kind = part.kind()?;
-        let value = part.json().get(&kind)?;
-        let member = |name: &str| Some(value.get(name)?.string()?.into_owned());
-        let file = match kind.as_str() {
-            "image_url" => Attachment::from_url(member("url")?.into()),
-            "file" => match (member("file_data"), member("file_id")) {
-                (Some(data), _) => Attachment::from_url(data.into()),
-                // An id of a file at OpenAI: only the model's own server can resolve it.
-                (None, Some(id)) => Attachment::new(AttachmentContent::Id(id.into())),
-                (None, None) => return None,
-            },
-            "input_audio" => {
-                let format = member("format").unwrap_or_default();
-                let data = AttachmentContent::Base64(member("data")?.into());
-                Attachment::new(data).media_type(format!("audio/{format}"))
-            }
-            _ => return None,
-        };
-        Some(match member("filename") {
-            Some(name) => file.name(name),
-            None => file,
-        })
-    })
+    items.extend(calls);
+    items
 }
 
 fn role(message: &ChatMessage) -> Role {

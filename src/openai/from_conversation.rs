@@ -2,9 +2,10 @@
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
 use crate::json::{Json, List, Wire};
-use crate::models::{PromptItem, prompt_items, prompt_options, url_of};
+use crate::models::{PromptItem, file_note, prompt_items, prompt_options, url_of};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Call, Conversation, ToolChoice,
+    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call, Conversation,
+    ToolChoice,
 };
 
 impl ChatRequest {
@@ -180,19 +181,28 @@ fn content(text: &str, files: &[Attachment<'_>]) -> Content {
     Content::Parts(parts)
 }
 
-/// Converts a file to a part of a message. A URL of a file other than an image becomes text: models' servers accept
-/// only URLs of images.
+/// Converts a file to a part of a message. Text, and the URL of a file other than an image, become text: models'
+/// servers accept only URLs of images.
 fn part(file: &Attachment<'_>) -> Part {
-    let media_type = file.media_type.as_deref().unwrap_or_default();
-    let is_image = media_type.starts_with("image/");
-    let (name, value) = match (&file.content, url_of(file)) {
-        (AttachmentContent::Url(url), _) if !is_image && !media_type.is_empty() => {
-            return Part::new(url);
+    let format = match file.media_type_or_detected() {
+        "audio/wav" | "audio/x-wav" => Some("wav"),
+        "audio/mpeg" | "audio/mp3" => Some("mp3"),
+        _ => None,
+    };
+    let (name, value) = match (file.kind(), &file.content, url_of(file)) {
+        (AttachmentKind::Image, _, Some(url)) => return Part::image(&url),
+        (AttachmentKind::Text, ..) if file.text().is_some() => return Part::new(&file_note(file)),
+        (_, AttachmentContent::Url(_), _) => return Part::new(&file_note(file)),
+        (AttachmentKind::Audio, AttachmentContent::Base64(data), _) if format.is_some() => {
+            let audio = Json::object(|audio| {
+                audio.str("data", data).opt_str("format", format);
+            });
+            return Part::raw(Json::object(|part| {
+                part.str("type", "input_audio").raw("input_audio", &audio);
+            }));
         }
-        (AttachmentContent::Url(url), _) => return Part::image(url),
-        (_, Some(url)) if is_image => return Part::image(&url),
-        (AttachmentContent::Id(id), _) => ("file_id", id.to_string()),
-        (_, url) => ("file_data", url.unwrap_or_default().into_owned()),
+        (_, AttachmentContent::Id(id), _) => ("file_id", id.to_string()),
+        (_, _, url) => ("file_data", url.unwrap_or_default().into_owned()),
     };
     let file = Json::object(|members| {
         members

@@ -1,5 +1,7 @@
 //! Tool calls, complete and in fragments.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -56,6 +58,24 @@ impl ToolCall {
             },
             unknown: Members::new(),
         })
+    }
+}
+
+impl ToolCall {
+    /// Returns the name of the tool and the arguments. The input of a free text tool is the argument `input`.
+    pub(crate) fn named(&self) -> (Cow<'_, str>, Cow<'_, str>) {
+        let custom = self.unknown.get("custom");
+        let Some(custom) = custom.filter(|_| self.kind != ToolKind::Function) else {
+            let function = &self.function;
+            return ((&*function.name).into(), (&*function.arguments).into());
+        };
+        let name = custom.get("name").unwrap_or_default();
+        let name = name.string().unwrap_or_default().into_owned();
+        let input = custom.get("input").unwrap_or_default();
+        let arguments = Json::object(|arguments| {
+            arguments.raw("input", &input);
+        });
+        (name.into(), arguments.text().to_owned().into())
     }
 }
 

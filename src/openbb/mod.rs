@@ -59,7 +59,6 @@
 //! | write a client | [`Message`], [`Event`], [`Output`], [`Arguments`], [`Decoder`], [`agents`] |
 //! | older forms | [`Era`], [`Widgets::Flat`], [`Options::List`], [`Arguments::GetDirectRetrievalData`] |
 
-mod base64;
 mod call;
 mod descriptor;
 mod event;

@@ -6,6 +6,8 @@ use std::fmt;
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::Attachment;
+use super::contents::Contents;
 use super::redacted::Size;
 use crate::json::{Json, JsonError, Kind, List, Reader, ValueWriter, Wire, wire};
 
@@ -50,6 +52,34 @@ impl<P: ContentPart> Content<P> {
         }
     }
 
+    /// Returns the texts and the files of the content. `file` reads a file for which the part has members of its own.
+    pub(crate) fn contents<'a>(
+        &'a self,
+        file: impl Fn(&'a P) -> Option<Attachment<'a>>,
+    ) -> Contents<'a> {
+        let mut contents = Contents::default();
+        match self {
+            Self::Text(text) => contents.add_text(text.as_str()),
+            Self::Parts(parts) => {
+                for part in parts {
+                    if let Some(said) = part.said() {
+                        contents.add_text(said);
+                    } else if let Some(file) = file(part) {
+                        contents.add_file(file);
+                    } else {
+                        contents.add_part(&part.to_raw());
+                    }
+                }
+                for part in parts.invalid() {
+                    contents.append(Contents::read(part));
+                }
+            }
+            Self::Other(json) => contents = Contents::read(json),
+            Self::Null => {}
+        }
+        contents
+    }
+
     /// Parses the JSON text of one value. Unknown members and values are retained.
     ///
     /// # Errors
@@ -84,7 +114,8 @@ impl<P> Content<P> {
 }
 
 /// Joins texts with line breaks.
-pub(crate) fn join<'a>(mut texts: impl Iterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
+pub(crate) fn join<'a>(texts: impl IntoIterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
+    let mut texts = texts.into_iter();
     let mut all = texts.next().unwrap_or_default();
     for text in texts {
         let all = all.to_mut();

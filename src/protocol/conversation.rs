@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use super::consent;
-use super::{Answer, AnswerOptions};
+use super::{Answer, AnswerOptions, Attachment};
 use crate::json::{Json, JsonError};
 
 /// A request as a conversation: the part that all protocols share.
@@ -263,77 +263,6 @@ impl<'a> Call<'a> {
     pub fn json(&self) -> Result<Json, JsonError> {
         Json::parse_object(&self.arguments)
     }
-}
-
-/// A file that was sent with a message or a result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Attachment<'a> {
-    /// The file's name, if the front end sends one.
-    pub name: Option<Cow<'a, str>>,
-    /// The media type, such as `image/png`, if the front end sends one.
-    pub media_type: Option<Cow<'a, str>>,
-    /// The content, or a reference to it.
-    pub content: AttachmentContent<'a>,
-}
-
-impl<'a> Attachment<'a> {
-    /// Creates an attachment without a name or a media type.
-    #[must_use]
-    pub fn new(content: AttachmentContent<'a>) -> Self {
-        Self {
-            name: None,
-            media_type: None,
-            content,
-        }
-    }
-
-    /// Creates an attachment from a URL. A `data:` URL in base64 becomes [`AttachmentContent::Base64`].
-    #[must_use]
-    pub fn from_url(url: Cow<'a, str>) -> Self {
-        let inline = |url: &'_ str| {
-            let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
-            // Without `;base64` the data is percent-encoded text, which stays a URL.
-            let media_type = head.strip_suffix(";base64")?;
-            // RFC 2397: parameters such as `charset` may come between the type and `base64`.
-            let media_type = media_type.split(';').next().unwrap_or_default();
-            Some((media_type.to_owned(), url.len() - data.len()))
-        };
-        let Some((media_type, start)) = inline(&url) else {
-            return Self::new(AttachmentContent::Url(url));
-        };
-        let data = match url {
-            Cow::Borrowed(url) => Cow::Borrowed(url.get(start..).unwrap_or_default()),
-            Cow::Owned(mut url) => Cow::Owned(url.split_off(start)),
-        };
-        Self::new(AttachmentContent::Base64(data)).media_type(media_type)
-    }
-
-    /// Sets the file's name.
-    #[must_use]
-    pub fn name(mut self, name: impl Into<Cow<'a, str>>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Sets the media type.
-    #[must_use]
-    pub fn media_type(mut self, media_type: impl Into<Cow<'a, str>>) -> Self {
-        self.media_type = Some(media_type.into()).filter(|media_type| !media_type.is_empty());
-        self
-    }
-}
-
-/// The content of an [`Attachment`], or a reference to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum AttachmentContent<'a> {
-    /// A URL.
-    Url(Cow<'a, str>),
-    /// The content itself, in base64.
-    Base64(Cow<'a, str>),
-    /// An id of the file at the front end or at its model provider.
-    Id(Cow<'a, str>),
 }
 
 /// The role of a message's author.

@@ -18,11 +18,14 @@
 //! [`Request::answer`](crate::Request::answer) checks both.
 
 mod answer_options;
+mod attachment;
+pub(crate) mod base64;
 mod block_session;
 mod blocks;
 mod capabilities;
 pub(crate) mod consent;
 pub(crate) mod content;
+mod contents;
 mod conversation;
 mod cut;
 mod data;
@@ -47,17 +50,20 @@ mod typed;
 mod usage;
 mod user;
 mod variants;
+mod wrapping;
 
 pub use crate::sse::TooLarge;
 pub use answer_options::{AnswerOptions, ToolChoice};
+pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
 pub use block_session::{BlockSession, Writer};
 pub use blocks::{AnswerDocument, Block, Blocks};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
+pub use contents::Contents;
 pub use conversation::{
-    AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,
-    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
+    AnswerFormat, AnswerSchema, Call, Conversation, Document, HistoryItem, Message, Purpose, Role,
+    Tool, ToolResult,
 };
 /// Implements the trait `FrameEvent` for an enum.
 pub use copilot_wire_derive::FrameEvent;

@@ -2,27 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{Content, ContentPart, Input, Item, ResponsesRequest};
-use crate::json::{Json, Kind};
-use crate::models::{is_wrapping, split_reminder, tool_choice};
+use super::{ContentPart, Input, Item, ResponsesRequest};
+use crate::json::{Json, Kind, Wire};
+use crate::models::tool_choice;
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, Call, Conversation,
-    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
+    AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, AttachmentKind, Call,
+    Contents, Conversation, HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
-
-/// The beginnings and ends of the texts that Codex sends in the user's place: recorded from 0.169.0, except
-/// `<user_instructions>`, which only earlier versions send. The last one is the summary of a compaction, which a model
-/// wrote.
-const WRAPPINGS: &[(&str, &str)] = &[
-    ("<environment_context>", "</environment_context>"),
-    ("<user_instructions>", "</user_instructions>"),
-    ("# AGENTS.md instructions for ", "</INSTRUCTIONS>"),
-    ("<turn_aborted>", "</turn_aborted>"),
-    (
-        "Another language model started to solve this problem and produced a summary of its thinking process.",
-        "",
-    ),
-];
 
 impl Conversation for ResponsesRequest {
     /// Returns the history: the instructions, then the input. Reasoning and items of other kinds are skipped; images
@@ -107,64 +93,74 @@ impl Conversation for ResponsesRequest {
     }
 }
 
-fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
-    let mut others = Vec::new();
-    let (said, content) = if item.is_message() {
-        let (role, mut text) = (role(item), Some(item.content.text()));
-        if role == Role::User {
-            text = own_text(&item.content, &mut others);
+fn items(item: &Item) -> Vec<HistoryItem<'_>> {
+    if item.is_message() {
+        let contents = item.content.contents(attachment);
+        return contents.into_message(role(item));
+    }
+    if let Some(call) = call(item) {
+        return vec![HistoryItem::Call(call)];
+    }
+    if item.kind.ends_with("_output") {
+        return output(item);
+    }
+    match item.kind.as_str() {
+        // Only the server that wrote reasoning can read it, and a reference or a trigger says nothing.
+        "reasoning" | "item_reference" | "compaction_trigger" | "additional_tools" => Vec::new(),
+        kind => {
+            let mut contents = Contents::default();
+            contents.add_part(&match kind {
+                "image_generation_call" => generated_image(item),
+                _ => item.to_raw(),
+            });
+            contents.into_message(Role::Assistant)
         }
-        let message = text.map(|text| HistoryItem::Message(Message::new(role, text)));
-        (message, &item.content)
-    } else if item.is_call() {
-        let arguments = item.arguments.as_deref().unwrap_or_default();
-        let mut call = Call::new(item.full_name(), arguments);
-        call.id = item.call_id.as_deref().map(Cow::Borrowed);
-        (Some(HistoryItem::Call(call)), &Content::Null)
-    } else if item.kind == "function_call_output" {
-        // An output does not repeat the name of its function; `Conversation` finds it by the id of
-        // the call.
-        let mut result = ToolResult::new("", item.output.text());
-        result.call_id = item.call_id.as_deref().map(Cow::Borrowed);
-        (Some(HistoryItem::Result(result)), &item.output)
-    } else {
-        (None, &Content::Null)
-    };
-    let attachments = content.parts().iter().filter_map(attachment);
-    let others = others.into_iter();
-    let others = others.map(|text| HistoryItem::Message(Message::new(Role::Other, text)));
-    others
-        .chain(said)
-        .chain(attachments.map(HistoryItem::Attachment))
+    }
 }
 
-/// Returns the user's own text, and adds the texts that a client sent in the user's place to `others`. `None` if
-/// there is nothing else.
-fn own_text<'a>(content: &'a Content, others: &mut Vec<Cow<'a, str>>) -> Option<Cow<'a, str>> {
-    let parts = content.parts();
-    let is_other = |text: &str| is_wrapping(text, WRAPPINGS);
-    if !parts.iter().filter_map(ContentPart::said).any(is_other) {
-        let text = content.text();
-        if is_other(&text) {
-            others.push(text);
-            return None;
+/// Returns the call in an item of a tool that the client runs. Its arguments are the item's members, except for
+/// functions.
+fn call(item: &Item) -> Option<Call<'_>> {
+    let tool = item.client_tool()?;
+    let mut call = match item.is_call() {
+        true => Call::new(
+            item.full_name(),
+            item.arguments.as_deref().unwrap_or_default(),
+        ),
+        false => {
+            let members = || item.unknown.to_raw().text().to_owned();
+            let arguments = item.arguments.clone().unwrap_or_else(members);
+            let name = match &item.name {
+                Some(_) => item.full_name(),
+                None => tool.into(),
+            };
+            Call::new(name, arguments)
         }
-        let (reminder, text) = split_reminder(text);
-        others.extend(reminder);
-        return Some(text);
+    };
+    let id = item.call_id.as_deref().or(item.id.as_deref());
+    call.id = id.map(Cow::Borrowed);
+    Some(call)
+}
+
+/// Returns the output of a call. It does not repeat the name of its tool; `Conversation` finds it by the id of the call.
+fn output(item: &Item) -> Vec<HistoryItem<'_>> {
+    let mut contents = item.output.contents(attachment);
+    if item.output.is_null() && !item.unknown.is_empty() {
+        contents.add_part(&item.unknown.to_raw());
     }
-    let (wrapped, own): (Vec<_>, Vec<_>) = parts
-        .iter()
-        .partition(|part| part.said().is_some_and(is_other));
-    let wrapped = wrapped.into_iter().filter_map(ContentPart::said);
-    others.extend(wrapped.map(Cow::Borrowed));
-    if own.is_empty() {
-        return None;
-    }
-    let own = own.into_iter().filter_map(ContentPart::said);
-    let (reminder, text) = split_reminder(own.collect::<Vec<_>>().join("\n").into());
-    others.extend(reminder);
-    Some(text)
+    let mut result = ToolResult::new("", "");
+    let id = item.call_id.as_deref().or(item.id.as_deref());
+    result.call_id = id.map(Cow::Borrowed);
+    result.failed = item.status.as_deref() == Some("failed");
+    contents.into_result(result)
+}
+
+/// Returns the image that a server's tool has made, as a part of a message.
+fn generated_image(item: &Item) -> Json {
+    Json::object(|part| {
+        part.str("type", "image")
+            .opt_raw("data", item.unknown.get("result"));
+    })
 }
 
 /// Returns the image or file of a part.
@@ -177,8 +173,16 @@ fn attachment(part: &ContentPart) -> Option<Attachment<'_>> {
         _ => return None,
     };
     let file = match url {
+        // Clients send the data of a file with and without the form of a URL.
+        Some(data) if part.unknown.get("file_data").is_some() && !data.contains(':') => {
+            Attachment::new(AttachmentContent::Base64(data.into()))
+        }
         Some(url) => Attachment::from_url(url.into()),
         None => Attachment::new(AttachmentContent::Id(member("file_id")?.into())),
+    };
+    let file = match part.kind.as_str() {
+        "input_image" => file.declared(AttachmentKind::Image),
+        _ => file,
     };
     Some(match member("filename") {
         Some(name) => file.name(name),

@@ -4,7 +4,8 @@ use super::{Content, ContentPart, Item, ResponsesRequest, Tool};
 use crate::json::{Json, Members, Wire};
 use crate::models::{PromptItem, file_note, prompt_items, prompt_options, url_of};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, Conversation, ToolChoice,
+    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Conversation,
+    ToolChoice,
 };
 
 impl ResponsesRequest {
@@ -154,16 +155,18 @@ fn content(text: &str, files: &[Attachment<'_>]) -> Content {
 
 /// Converts a file to a part of a message.
 fn part(file: &Attachment<'_>) -> ContentPart {
-    let media_type = file.media_type.as_deref().unwrap_or_default();
-    let is_url = matches!(file.content, AttachmentContent::Url(_));
-    let is_image = media_type.starts_with("image/") || is_url && media_type.is_empty();
-    let (member, value) = match (&file.content, url_of(file)) {
-        (_, Some(url)) if is_image => return ContentPart::input_image(&url),
-        // The dialect has no sounds.
-        _ if media_type.starts_with("audio/") => return ContentPart::input_text(file_note(file)),
-        (AttachmentContent::Id(id), _) => ("file_id", id.to_string()),
-        (_, url) if is_url => ("file_url", url.unwrap_or_default().into_owned()),
-        (_, url) => ("file_data", url.unwrap_or_default().into_owned()),
+    let (member, value) = match (file.kind(), &file.content, url_of(file)) {
+        (AttachmentKind::Image, _, Some(url)) => return ContentPart::input_image(&url),
+        (AttachmentKind::Text, ..) if file.text().is_some() => {
+            return ContentPart::input_text(file_note(file));
+        }
+        // The dialect has no sounds and no videos.
+        (AttachmentKind::Audio | AttachmentKind::Video, ..) => {
+            return ContentPart::input_text(file_note(file));
+        }
+        (_, AttachmentContent::Id(id), _) => ("file_id", id.to_string()),
+        (_, AttachmentContent::Url(url), _) => ("file_url", url.to_string()),
+        (_, _, url) => ("file_data", url.unwrap_or_default().into_owned()),
     };
     let mut part = ContentPart {
         kind: "input_file".into(),

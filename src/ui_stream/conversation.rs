@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::mem;
 
+use super::request::Approval;
 use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
-use crate::json::Json;
+use crate::json::{Json, Wire};
 use crate::protocol::{
-    Answer, Attachment, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
+    Answer, Attachment, Call, Contents, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
 };
 
 impl Conversation for ChatRequest {
@@ -45,7 +46,7 @@ impl Conversation for ChatRequest {
             // A question is a call on the wire, but its answer is returned by `dialog_answer`.
             .filter(|part| !part.provider_executed && !is_question(part))
             .filter_map(|part| {
-                let mut result = result(part)?;
+                let (mut result, _) = result(part)?;
                 result.arguments.clone_from(&part.input);
                 Some(result)
             })
@@ -104,6 +105,7 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
     let mut items = Vec::new();
     let mut text = Cow::Borrowed("");
     let mut files = Vec::new();
+    let mut unknown = Contents::default();
     // The results of calls that were made together follow the last of these calls.
     let mut results = Vec::new();
     for part in &message.parts {
@@ -112,8 +114,8 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
             add(&mut text, said);
         } else if part.kind == "step-start" {
             items.append(&mut results);
-        } else if part.kind == "file" {
-            files.extend(attachment(part).map(HistoryItem::Attachment));
+        } else if let Some(file) = attachment(part) {
+            files.push(HistoryItem::Attachment(file));
         } else if is_question(part) {
             let texts = ["title", "message"].map(|name| part.input.as_ref()?.get(name));
             let asked = texts.iter().flatten().filter_map(Json::string);
@@ -126,12 +128,38 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
                 let said = Message::new(role, mem::take(&mut text));
                 items.push(HistoryItem::Message(said));
             }
-            let input = part.input.as_ref().map_or("", Json::text);
+            // An input that could not be parsed is in `rawInput`, as the model wrote it.
+            let raw = part.unknown.get("rawInput");
+            let input = match (&part.input, raw) {
+                (Some(input), _) => input.text().into(),
+                (None, Some(raw)) => raw.string().unwrap_or_else(|| raw.text().into()),
+                (None, None) => Cow::Borrowed(""),
+            };
             let mut call = Call::new(name, input);
             call.id = part.tool_call_id.as_deref().map(Cow::Borrowed);
             items.push(HistoryItem::Call(call));
-            results.extend(result(part).map(HistoryItem::Result));
+            let (result, files) = result(part).unzip();
+            results.extend(result.map(HistoryItem::Result));
+            let files = files.into_iter().flatten();
+            results.extend(files.map(HistoryItem::Attachment));
+        } else if is_shown(part) {
+            unknown.add_part(&part.to_raw());
         }
+    }
+    if message.parts.is_empty() {
+        // Pages of older versions, and those on the data stream of assistant-ui, have no parts.
+        let content = message.unknown.get("content").cloned().unwrap_or_default();
+        return Contents::read(&content).into_message(role);
+    }
+    if !unknown.is_empty() {
+        let (said, more) = unknown.text_and_files();
+        files.extend(more.into_iter().map(HistoryItem::Attachment));
+        let role = match role {
+            Role::User => Role::Other,
+            role => role,
+        };
+        // Before everything else: a result follows its call, and a question is the last text.
+        items.insert(0, HistoryItem::Message(Message::new(role, said)));
     }
     items.append(&mut results);
     // A message of the user counts even if it has no text.
@@ -142,7 +170,15 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
     items
 }
 
+/// Returns `true` for a part that the user sees, beside texts, files and tools: sources and data.
+fn is_shown(part: &UiPart) -> bool {
+    !matches!(part.kind.as_str(), "text" | "reasoning" | "")
+}
+
 fn attachment(part: &UiPart) -> Option<Attachment<'_>> {
+    if part.kind != "file" {
+        return None;
+    }
     let mut file = Attachment::from_url(part.url.as_deref()?.into());
     if let Some(media_type) = &part.media_type {
         file = file.media_type(media_type);
@@ -153,20 +189,36 @@ fn attachment(part: &UiPart) -> Option<Attachment<'_>> {
     })
 }
 
-/// Returns the final result of a tool call; `None` if it has none yet.
-fn result(part: &UiPart) -> Option<ToolResult<'_>> {
+/// Returns the final result of a tool call and its files; `None` if it has none yet.
+fn result(part: &UiPart) -> Option<(ToolResult<'_>, Vec<Attachment<'static>>)> {
+    let mut files = Vec::new();
+    let denied = part.approval.as_ref();
+    let denied = denied.filter(|approval| approval.approved == Some(false));
     let content = match part.state.as_deref()? {
         // A preliminary output is followed by another output of the same call.
         "output-available" if !part.preliminary => match &part.output {
-            Some(output) => output.string().unwrap_or_else(|| output.text().into()),
-            None => "null".into(),
+            Some(output) if !output.is_null() => {
+                let (text, more) = Contents::read(output).text_and_files();
+                files = more;
+                text
+            }
+            _ => "null".into(),
         },
         "output-error" => part.error_text.as_deref().unwrap_or_default().into(),
-        "output-denied" => "The user denied this call.".into(),
+        "output-denied" => denial(denied),
+        "approval-responded" if denied.is_some() => denial(denied),
         _ => return None,
     };
     let mut result = ToolResult::new(part.tool_name()?, content);
     result.call_id = part.tool_call_id.as_deref().map(Cow::Borrowed);
     result.failed = !part.is("output-available");
-    Some(result)
+    Some((result, files))
+}
+
+/// Returns the result of a call that the user did not allow, with the user's reason.
+fn denial(approval: Option<&Approval>) -> Cow<'static, str> {
+    match approval.and_then(|approval| approval.reason.as_deref()) {
+        Some(reason) if !reason.is_empty() => format!("The user denied this call: {reason}").into(),
+        _ => "The user denied this call.".into(),
+    }
 }

@@ -222,9 +222,13 @@ fn nulls_and_invalid_elements_do_not_affect_others() {
     assert_eq!(
         history(&input),
         [
+            r#"Assistant: table: {"rows":[]}"#,
             "System: Be brief.",
+            "Other: ?",
             "c1: getLocation ",
             "c1: Brest",
+            r#"Other: {"type":"hologram","value":1}"#,
+            r#"Other: {"type":"image","source":null}"#,
             "User: one\ntwo",
             "file at https://example.com/a.png",
             "file of id f1",
@@ -232,7 +236,6 @@ fn nulls_and_invalid_elements_do_not_affect_others() {
         ]
     );
     assert_eq!(input.prompt().unwrap(), "one\ntwo");
-    assert!(!input.messages().any(|message| message.role == Role::Other));
     assert_eq!(input.tools().count(), 1);
     assert!(input.tools().next().unwrap().parameters.is_none());
     assert!(input.state.is_null() && input.resume.is_empty());

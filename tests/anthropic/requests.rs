@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use copilot_wire::anthropic::{Anthropic, MessagesRequest};
 use copilot_wire::protocol::{
-    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Protocol, Role,
-    ToolResult,
+    Attachment, AttachmentContent, AttachmentKind, Call, Conversation, HistoryItem, Message,
+    Protocol, Role, ToolResult,
 };
 use copilot_wire::{Reply, Request};
 use serde_json::{Value, json};
@@ -138,21 +138,30 @@ fn content_comes_in_every_form() {
         [
             (Role::System, "Be kind.".into()),
             (Role::User, "a text".into()),
+            (
+                Role::Assistant,
+                r#"{"id":"s","input":{},"name":"web_search","type":"server_tool_use"}"#.into(),
+            ),
             (Role::Assistant, "Yes".into()),
+            (Role::Other, r#"{"type":3}"#.into()),
+            (Role::Other, "{}".into()),
+            (Role::Other, "9".into()),
+            (Role::User, "5".into()),
+            (
+                Role::Other,
+                r#"{"text":"x","type":"mid_conv_system"}"#.into(),
+            ),
             (Role::User, "What is\nthis?".into()),
         ]
     );
-    let documents = found
-        .documents()
-        .map(|document| (document.name, document.content));
-    let documents: Vec<_> = documents
-        .map(|(name, content)| (name.into_owned(), content.into_owned()))
-        .collect();
-    let expected = [("Notes", "Once."), ("document-2", "Twice.")];
-    assert_eq!(
-        documents,
-        expected.map(|(name, text)| (name.to_owned(), text.to_owned()))
-    );
+    let texts = found.history().filter_map(|item| match item {
+        HistoryItem::Attachment(file) => {
+            Some((file.name.clone()?.into_owned(), file.text()?.into_owned()))
+        }
+        _ => None,
+    });
+    let texts: Vec<_> = texts.collect();
+    assert_eq!(texts, [("Notes".to_owned(), "Once.".to_owned())]);
     // Nothing of it is lost. What was `null` may be absent.
     let again: Value = serde_json::from_slice(&found.to_json()).unwrap();
     assert_eq!(again["tomorrow"], body["tomorrow"]);
@@ -203,7 +212,13 @@ fn results_are_matched_by_their_ids() {
         )
     };
     let expected = [
-        of("get_wind", "no\nwind", true, Some(r#"{"of":"b"}"#), "b"),
+        of(
+            "get_wind",
+            "no\n{\"source\":{},\"type\":\"image\"}\nwind",
+            true,
+            Some(r#"{"of":"b"}"#),
+            "b",
+        ),
         of("get_tide", "", false, Some(r#"{"of":"a"}"#), "a"),
         of("", "?", false, None, "unknown"),
     ];
@@ -238,11 +253,13 @@ fn the_history_is_in_order() {
     ]});
     let png = |data: &'static str| {
         let file = Attachment::new(AttachmentContent::Base64(data.into()));
-        HistoryItem::Attachment(file.media_type("image/png"))
+        let file = file.media_type("image/png");
+        HistoryItem::Attachment(file.declared(AttachmentKind::Image))
     };
     let said = |role, text: &'static str| HistoryItem::Message(Message::new(role, text));
     let url = AttachmentContent::Url("https://a.example".into());
     let id = AttachmentContent::Id("f".into());
+    let document = |content| Attachment::new(content).declared(AttachmentKind::Document);
     assert_eq!(
         request(&body).history().collect::<Vec<_>>(),
         [
@@ -253,8 +270,8 @@ fn the_history_is_in_order() {
             HistoryItem::Result(ToolResult::new("", "A cat.").call_id("a")),
             png("B"),
             said(Role::User, ""),
-            HistoryItem::Attachment(Attachment::new(url).name("Notes")),
-            HistoryItem::Attachment(Attachment::new(id)),
+            HistoryItem::Attachment(document(url).name("Notes")),
+            HistoryItem::Attachment(document(id)),
         ]
     );
 }

@@ -287,19 +287,23 @@ fn documents_are_files_and_selections_in_context() {
         names("req-vscode-editor-context.json"),
         [
             pair("src/main.rs", "src/main.rs"),
-            pair("src/main.rs", "src/main.rs (lines 2-2)")
+            pair("src/main.rs", "src/main.rs (lines 2-2)"),
+            pair("harbour-lab/tide-tables", "harbour-lab/tide-tables"),
         ]
     );
     let page = "https://github.com/harbour-lab/tide-tables/blob/main/src/lib.rs";
+    let issue = "https://github.com/harbour-lab/tide-tables/issues/12#issuecomment-9";
     assert_eq!(
         names("req-web-session-history.json"),
         [
+            pair(issue, issue),
+            pair("harbour-lab/tide-tables", "harbour-lab/tide-tables"),
             pair(page, "src/lib.rs"),
             pair(&format!("{page}#L3-L9"), "src/lib.rs L3-L9")
         ]
     );
     let web = request("req-web-session-history.json");
-    let file = web.documents().next().unwrap();
+    let file = web.documents().nth(2).unwrap();
     assert!(file.content.starts_with("{\"type\":\"file\""));
 }
 

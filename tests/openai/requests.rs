@@ -34,6 +34,10 @@ fn content_is_text_parts_or_null() {
         [
             (Role::System, "Be brief.".to_owned()),
             (Role::System, "one\ntwo".to_owned()),
+            (
+                Role::Other,
+                r#"{"text":"hidden","type":"future"}"#.to_owned(),
+            ),
             (Role::User, "What is it?".to_owned()),
             (Role::Assistant, "No.".to_owned()),
             (Role::Other, "7".to_owned()),

@@ -215,9 +215,11 @@ fn every_request_says_what_it_says() {
         assert_eq!(Era::from_request(&request), era, "{name}");
         assert_eq!(request.prompt().unwrap(), prompt, "{name}");
         assert_eq!(request.messages().count(), messages, "{name}");
+        let has_state = usize::from(request.workspace_state.is_some());
+        let has_urls = usize::from(!request.urls.is_empty());
         assert_eq!(
             Conversation::documents(&request).count(),
-            documents,
+            documents + has_state + has_urls,
             "{name}"
         );
         let tiers = [Tier::Primary, Tier::Secondary, Tier::Extra];

@@ -217,11 +217,17 @@ fn documents() {
             .1
             .starts_with("[{\"date\"")
     );
-    assert_eq!(documents("e2_context_content_null")[0].1, "");
-    assert_eq!(documents("e3_context_data_content")[0].1, "pizza");
+    // The description of an entry is for the model too.
+    let null = &documents("e2_context_content_null")[0].1;
+    assert!(!null.contains("null"), "{null}");
+    assert!(
+        documents("e3_context_data_content")[0]
+            .1
+            .starts_with("pizza")
+    );
     let (id, rows) = documents("v1_context_items").remove(0);
     assert_eq!(id, "3fa85f64-5717-4562-b3fc-2c963f66afa6");
-    assert_eq!(rows, r#"[{"x":1,"y":2},{"x":2,"y":3}]"#);
+    assert!(rows.starts_with(r#"[{"x":1,"y":2},{"x":2,"y":3}]"#));
     // An attached text is a document; a PDF is an attachment, and so is a URL.
     let files = read(
         r#"{"messages":[{}],"documents":[{"id":"1","name":"a.txt","format":"txt","content_b64":"aGk="},

@@ -216,11 +216,7 @@ fn mcp_tools() {
         arguments.get("query").unwrap().string().unwrap(),
         "TSLA deliveries"
     );
-    assert!(
-        shared[0]
-            .content
-            .starts_with("463,000 deliveries in Q3\n\n")
-    );
+    assert!(shared[0].content.starts_with("463,000 deliveries in Q3\n"));
     let failed = read(
         r#"{"messages":[{"role":"tool","function":"execute_agent_tool","input_arguments":{"tool_name":"a_b","parameters":{}},
             "data":[{"items":[{"content":"{\"isError\":true,\"content\":[]}"}]}]}]}"#,

@@ -51,9 +51,12 @@ fn a_conversation_is_read_whole() {
         [
             "System: Be kind.".to_owned(),
             "System: Be brief.".to_owned(),
+            r#"Other: {"type":"input_tomorrow","x":1}"#.to_owned(),
+            "Other: 7".to_owned(),
             "User: What\nis this?".to_owned(),
             format!("None {base64:?}"),
             format!("Some(\"a.pdf\") {id:?}"),
+            r#"Assistant: {"id":"ws_1","type":"web_search_call","status":"completed"}"#.to_owned(),
             "Assistant: Let me look.\nOr not.".to_owned(),
             "one {\"a\":1}".to_owned(),
             "two ".to_owned(),

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 
 use super::tool_names::ToolNames;
 use super::{Context, Message, QueryRequest, Role, widget_tools};
-use crate::json::{Json, Kind};
+use crate::json::{Json, Kind, Wire};
+use crate::openbb::FunctionCall;
 use crate::openbb::legacy::data_sources;
-use crate::openbb::result::{CallResult, Item, Outcome};
-use crate::openbb::{FunctionCall, base64};
+use crate::openbb::result::{CallResult, Item, Outcome, media_type};
 use crate::protocol::{
-    self, Attachment, AttachmentContent, Conversation, Document, HistoryItem, Tool, ToolResult,
+    self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, Tool,
+    ToolResult,
 };
 
 /// The function that runs a tool of an MCP server.
@@ -45,58 +46,43 @@ impl QueryRequest {
         self.delegation().and_then(|_| self.messages.last())
     }
 
-    /// Returns the files, in either form of the wire.
-    fn files(&self) -> impl Iterator<Item = File<'_>> + Send {
-        let attached = self.documents.iter().map(|file| File {
-            id: &file.id,
-            name: &file.name,
-            kind: media_type(&file.format, &file.name),
-            base64: &file.content_b64,
-            url: &file.url,
+    /// Returns the files of the request, in either form of the wire, and those in the context.
+    fn files(&self) -> impl Iterator<Item = (&str, Attachment<'_>)> + Send {
+        let attached = self.documents.iter();
+        let attached = attached.filter_map(|file| {
+            let media_type = media_type(&file.format, &file.name);
+            let found = self::file(&file.name, media_type, &file.content_b64, &file.url)?;
+            Some((file.id.as_str(), found))
         });
-        let uploaded = self.uploaded_files.iter().map(|file| File {
-            id: &file.name,
-            name: &file.name,
-            kind: media_type(&file.mime, &file.name),
-            base64: &file.data_base64,
-            url: &file.url,
+        let uploaded = self.uploaded_files.iter();
+        let uploaded = uploaded.filter_map(|file| {
+            let media_type = media_type(&file.mime, &file.name);
+            let found = self::file(&file.name, media_type, &file.data_base64, &file.url)?;
+            Some((file.name.as_str(), found))
         });
-        attached.chain(uploaded)
+        let entries = self.context.iter().flat_map(|context| context.entries());
+        let items = entries.flat_map(|entry| {
+            let files = entry.items().into_iter();
+            let files = files.filter_map(|item| Some(item.attachment()?.into_owned()));
+            files.map(|file| (entry.uuid.as_str(), file))
+        });
+        attached.chain(uploaded).chain(items)
     }
 }
 
-/// A file of a request.
-struct File<'a> {
-    id: &'a str,
+/// Returns a file, inline or by URL.
+fn file<'a>(
     name: &'a str,
-    /// The media type, and `true` if the content is text.
-    kind: (&'a str, bool),
+    media_type: &'a str,
     base64: &'a str,
     url: &'a str,
-}
-
-impl<'a> File<'a> {
-    /// Returns a file that is not text, or given by URL.
-    fn attachment(self) -> Option<Attachment<'a>> {
-        let content = match (self.base64, self.url) {
-            ("", "") => return None,
-            ("", url) => AttachmentContent::Url(url.into()),
-            // A model gets the text of text files, not base64.
-            _ if self.kind.1 => return None,
-            (base64, _) => AttachmentContent::Base64(base64.into()),
-        };
-        let file = Attachment::new(content).name(self.name);
-        Some(file.media_type(self.kind.0))
-    }
-
-    /// Returns an inline file that is text.
-    fn document(self) -> Option<Document<'a>> {
-        if self.base64.is_empty() || !self.kind.1 {
-            return None;
-        }
-        let text = String::from_utf8(base64::decode(self.base64)?).ok()?;
-        Some(Document::new(self.id, self.name, text))
-    }
+) -> Option<Attachment<'a>> {
+    let content = match (base64, url) {
+        ("", "") => return None,
+        ("", url) => AttachmentContent::Url(url.into()),
+        (base64, _) => AttachmentContent::Base64(base64.into()),
+    };
+    Some(Attachment::new(content).name(name).media_type(media_type))
 }
 
 /// Returns a message with its text; `None` for a call, a result, and a message without text.
@@ -136,7 +122,10 @@ impl Conversation for QueryRequest {
                 items.extend(calls.made(call, names).map(HistoryItem::Call));
             } else if *message.role() == Role::Tool {
                 let names = names.get_or_insert_with(|| ToolNames::new(self));
-                items.extend(calls.answered(message, names).map(HistoryItem::Result));
+                for (result, files) in calls.answered(message, names) {
+                    items.push(HistoryItem::Result(result));
+                    items.extend(files.into_iter().map(HistoryItem::Attachment));
+                }
             }
         }
         if !self.query.is_empty() {
@@ -145,7 +134,9 @@ impl Conversation for QueryRequest {
         }
         let is_user = |item: &HistoryItem<'_>| matches!(item, HistoryItem::Message(message) if message.role == protocol::Role::User);
         if let Some(latest) = items.iter().rposition(is_user) {
-            let files = self.files().filter_map(File::attachment);
+            // A model gets the text of text files, which are documents.
+            let files = self.files().map(|(_, file)| file);
+            let files = files.filter(|file| file.text().is_none());
             let files = files.map(HistoryItem::Attachment);
             // Requests do not say which message a file was attached to; the Workspace sends it with each. It is
             // attached to the latest question.
@@ -161,15 +152,37 @@ impl Conversation for QueryRequest {
         let entries = self.context.iter().flat_map(|context| context.entries());
         let entries = entries.map(|entry| {
             let items = entry.items();
-            let texts = items.iter().filter_map(|item| {
-                let text = item.text().map(Cow::into_owned);
-                text.or_else(|| item.reference().map(str::to_owned))
-            });
-            let content = texts.collect::<Vec<_>>().join("\n\n");
+            let texts = items.iter().filter(|item| item.attachment().is_none());
+            let texts = texts.filter_map(|item| item.text().map(Cow::into_owned));
+            let description = Some(entry.description.clone());
+            let description = description.filter(|text| !text.is_empty() && *text != entry.name);
+            let content = texts.chain(description);
+            let content = content.collect::<Vec<_>>().join("\n\n");
             Document::new(entry.uuid.as_str(), entry.name.as_str(), content)
         });
-        let files = self.files().filter_map(File::document);
-        text.into_iter().chain(entries).chain(files)
+        let files = self.files().filter_map(|(id, file)| {
+            let text = file.text()?.into_owned();
+            Some(Document::new(
+                id,
+                file.name.clone().unwrap_or_default(),
+                text,
+            ))
+        });
+        let urls: Vec<_> = self.urls.iter().map(|url| &**url).collect();
+        let urls = (!urls.is_empty()).then(|| Document::new("urls", "urls", urls.join("\n")));
+        let state = self.workspace_state.as_ref();
+        let state = state.map(|state| {
+            Document::new(
+                "workspace_state",
+                "workspace_state",
+                state.to_raw().text().to_owned(),
+            )
+        });
+        text.into_iter()
+            .chain(entries)
+            .chain(files)
+            .chain(urls)
+            .chain(state)
     }
 
     /// Returns the MCP tools, and every widget of the dashboard as a tool named `openbb_widget_`
@@ -197,7 +210,7 @@ impl Conversation for QueryRequest {
         for message in since {
             if *message.role() == Role::Tool {
                 let names = names.get_or_insert_with(|| ToolNames::new(self));
-                results.extend(calls.answered(message, names));
+                results.extend(calls.answered(message, names).map(|(result, _)| result));
             } else {
                 // `made` is not used, because only the call right before a result is needed here, without ids.
                 calls.last = message.call();
@@ -257,12 +270,12 @@ impl Calls {
         calls.into_iter()
     }
 
-    /// Consumes the result of the last call and returns a result for each of its tool calls.
+    /// Consumes the result of the last call and returns a result for each of its tool calls, with its files.
     fn answered<'a>(
         &mut self,
         message: &'a Message,
         names: &ToolNames<'_>,
-    ) -> impl Iterator<Item = ToolResult<'a>> {
+    ) -> impl Iterator<Item = (ToolResult<'a>, Vec<Attachment<'a>>)> {
         let result = CallResult::new(message, self.last.take());
         let mut results = Vec::new();
         if result.function == EXECUTE_AGENT_TOOL {
@@ -273,17 +286,19 @@ impl Calls {
                 let name = source.as_ref().and_then(|source| names.of(source));
                 let name = name.map_or_else(|| function.clone(), Cow::Owned);
                 let arguments = source.map(|source| source.input_args);
-                results.push(ToolResult {
+                let made = ToolResult {
                     arguments: arguments.or_else(|| result.input_arguments.clone()),
                     failed: outcome.failed(),
                     ..ToolResult::new(name, outcome.text().into_owned())
-                });
+                };
+                let files = outcome.attachments().map(Attachment::into_owned);
+                results.push((made, files.collect()));
             }
         }
         // Without a known call there is no call with this id in the history, and models refuse a
         // result without its call.
         if result.call.is_some() {
-            for (index, result) in results.iter_mut().enumerate() {
+            for (index, (result, _)) in results.iter_mut().enumerate() {
                 result.call_id = Some(self.id(index).into());
             }
         }
@@ -304,16 +319,28 @@ fn function_name<'a>(message: &'a Message, result: &CallResult) -> Cow<'a, str> 
     }
 }
 
-fn mcp_result(result: &CallResult) -> ToolResult<'static> {
+fn mcp_result(result: &CallResult) -> (ToolResult<'static>, Vec<Attachment<'static>>) {
     let arguments = result.input_arguments.as_ref();
     let name = arguments.and_then(|arguments| arguments.get("tool_name"));
     let name = name.as_ref().and_then(Json::string).map(Cow::into_owned);
-    let texts = result.outcomes.iter().map(|outcome| match outcome {
-        Outcome::Items(_) | Outcome::Item(_) => outcome.tool_texts().join("\n\n"),
-        _ => outcome.text().into_owned(),
-    });
-    let content = texts.collect::<Vec<_>>().join("\n\n");
-    ToolResult {
+    let mut contents = Contents::default();
+    for outcome in &result.outcomes {
+        let files = outcome.attachments().map(Attachment::into_owned);
+        files.for_each(|file| contents.add_file(file));
+        match outcome {
+            Outcome::Items(_) | Outcome::Item(_) => {
+                for item in outcome.items().filter(|item| item.attachment().is_none()) {
+                    match item.json().filter(|json| json.kind() != Kind::Number) {
+                        Some(json) => contents.append(Contents::read(&json)),
+                        None => contents.add_text(item.text().unwrap_or_default().into_owned()),
+                    }
+                }
+            }
+            _ => contents.add_text(outcome.text().into_owned()),
+        }
+    }
+    let (content, files) = contents.text_and_files();
+    let result = ToolResult {
         arguments: arguments.and_then(|arguments| arguments.get("parameters")),
         failed: result.failed()
             || result
@@ -322,7 +349,8 @@ fn mcp_result(result: &CallResult) -> ToolResult<'static> {
                 .flat_map(Outcome::items)
                 .any(mcp_failed),
         ..ToolResult::new(name.unwrap_or_else(|| result.function.clone()), content)
-    }
+    };
+    (result, files)
 }
 
 /// Returns `true` if the item is a raw MCP result with `isError: true`, which the Workspace sends
@@ -332,26 +360,4 @@ fn mcp_failed(item: &Item) -> bool {
     json.and_then(|json| json.get("isError"))
         .and_then(|json| json.as_bool())
         == Some(true)
-}
-
-/// Returns the media type of a file, and `true` if its content is text.
-fn media_type<'a>(format: &'a str, name: &'a str) -> (&'a str, bool) {
-    let extension = name.rsplit('.').next().unwrap_or_default();
-    // The member `format` is missing in requests of third parties.
-    let format = if format.is_empty() { extension } else { format };
-    match format {
-        "txt" => ("text/plain", true),
-        "md" => ("text/markdown", true),
-        "html" => ("text/html", true),
-        "csv" => ("text/csv", true),
-        "json" => ("application/json", true),
-        "pdf" => ("application/pdf", false),
-        "docx" => (
-            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-            false,
-        ),
-        format if format.starts_with("text/") => (format, true),
-        format if format.contains('/') => (format, format == "application/json"),
-        _ => ("", false),
-    }
 }

@@ -1,7 +1,8 @@
 //! Files and keys in a request.
 
 use crate::json::{Members, Wire};
-use crate::openbb::{Secret, Url, base64};
+use crate::openbb::{Secret, Url};
+use crate::protocol::base64;
 
 /// The user's own API keys. `Debug` does not print them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]

@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use super::DataFormat;
 use crate::json::{Json, JsonError, Kind, List, Members, Wire};
-use crate::openbb::{Url, base64};
+use crate::openbb::Url;
+use crate::protocol::{Attachment, AttachmentContent, base64};
 
 /// An item of a result: a table, a text or a file. The content is parsed on access.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -45,6 +46,37 @@ pub(in crate::openbb) fn items_of(data: &Json) -> Vec<Item> {
         return Vec::new();
     }
     vec![Item::of(data.clone())]
+}
+
+/// Returns the media type of a file by its format, else by the ending of its name; empty for values, and for formats
+/// that the Workspace does not have.
+pub(in crate::openbb) fn media_type<'a>(format: &'a str, name: &'a str) -> &'a str {
+    let ending = || name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    // The member `format` is missing in requests of third parties.
+    let format = match format {
+        "" => ending(),
+        format => format,
+    };
+    match format {
+        "txt" => "text/plain",
+        "md" => "text/markdown",
+        "html" => "text/html",
+        "csv" => "text/csv",
+        "json" => "application/json",
+        "pdf" => "application/pdf",
+        "png" => "image/png",
+        "jpg" | "jpeg" => "image/jpeg",
+        "gif" => "image/gif",
+        "webp" => "image/webp",
+        "docx" => "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "xlsx" => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "pptx" => "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "doc" => "application/msword",
+        "xls" => "application/vnd.ms-excel",
+        "ppt" => "application/vnd.ms-powerpoint",
+        format if format.contains('/') => format,
+        _ => "",
+    }
 }
 
 impl Item {
@@ -114,6 +146,25 @@ impl Item {
             return Some(text.into_owned().into_bytes());
         }
         base64::decode(&text)
+    }
+
+    /// Returns the file that this item is: inline and not text, or by reference. `None` for values and texts.
+    #[must_use]
+    pub fn attachment(&self) -> Option<Attachment<'_>> {
+        let format = self.data_format.as_ref();
+        let kind = format.map_or("", |format| &*format.data_type);
+        let media_type = media_type(kind, format.map_or("", |format| &*format.filename));
+        let is_file = !media_type.is_empty() && !media_type.starts_with("text/");
+        let file = match (self.text(), self.reference()) {
+            (Some(text), _) if is_file && media_type != "application/json" => {
+                Attachment::new(AttachmentContent::Base64(text))
+            }
+            (Some(_), _) => return None,
+            (None, Some(url)) if url.contains(':') => Attachment::from_url(url.into()),
+            (None, id) => Attachment::new(AttachmentContent::Id(id?.into())),
+        };
+        let name = format.map_or("", |format| &*format.filename);
+        Some(file.media_type(media_type).name(name))
     }
 
     /// Returns the URL or the file id of content that is not inline.

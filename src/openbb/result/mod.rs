@@ -14,4 +14,4 @@ pub use item::Item;
 pub use outcome::Outcome;
 pub use params::{ParamChoice, ParamChoices, ParamOptions};
 
-pub(super) use item::items_of;
+pub(super) use item::{items_of, media_type};

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use super::{BridgeResult, CommandResult, ErrorResult, Item, Items, ParamOptions};
 use crate::json::{Json, JsonError, Kind, Wire};
 use crate::openbb::Citation;
+use crate::protocol::Attachment;
 
 /// One entry of a result, in the form of any era.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,13 +91,19 @@ impl Outcome {
         }
     }
 
-    /// Returns the whole outcome as text: data as JSON, remote files as their URLs.
+    /// Returns the files of the outcome.
+    pub fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
+        self.items().filter_map(Item::attachment)
+    }
+
+    /// Returns the outcome as text, without its [files](Self::attachments): data as JSON, remote files as their URLs.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Items(_) | Self::Item(_) => {
                 let mut texts = self
                     .items()
+                    .filter(|item| !item.attachment().is_some_and(|file| file.is_inline()))
                     .filter_map(|item| item.text().or_else(|| item.reference().map(Cow::Borrowed)));
                 // A single text, the usual case, is borrowed.
                 let first = texts.next().unwrap_or_default();
@@ -110,7 +117,10 @@ impl Outcome {
             Self::Rows(json) | Self::Row(json) | Self::Unknown(json) => {
                 json.string().unwrap_or_else(|| json.text().into())
             }
-            Self::Error(error) => Cow::Borrowed(&error.content),
+            Self::Error(error) => match &*error.error_type {
+                "" => Cow::Borrowed(&error.content),
+                kind => format!("{kind}: {}", error.content).into(),
+            },
             Self::Command(command) => match (&command.data, command.message.as_str()) {
                 (Some(data), "") => Cow::Borrowed(data.text()),
                 (Some(data), message) => format!("{message}\n{}", data.text()).into(),

@@ -11,7 +11,7 @@ const READER: GeneralPurpose = GeneralPurpose::new(
 
 /// Decodes base64 with the standard or the URL-safe alphabet. White space is skipped and padding is
 /// optional; returns `None` for invalid input.
-pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.chars().filter(|digit| !" \t\r\n".contains(*digit));
     let digits = digits.map(|digit| match digit {
         // RFC 4648 section 5: the two alphabets differ in these digits only.
@@ -25,6 +25,6 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Encodes, with padding.
-pub(super) fn encode(bytes: &[u8]) -> String {
+pub(crate) fn encode(bytes: &[u8]) -> String {
     general_purpose::STANDARD.encode(bytes)
 }
