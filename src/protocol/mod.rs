@@ -20,6 +20,7 @@
 mod answer_options;
 mod block_session;
 mod blocks;
+mod calls;
 mod capabilities;
 pub(crate) mod consent;
 pub(crate) mod content;
@@ -52,6 +53,7 @@ pub use crate::sse::TooLarge;
 pub use answer_options::{AnswerOptions, ToolChoice};
 pub use block_session::{BlockSession, Writer};
 pub use blocks::{AnswerDocument, Block, Blocks};
+pub(crate) use calls::Calls;
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
