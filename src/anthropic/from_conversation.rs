@@ -1,5 +1,7 @@
 //! Conversion of a conversation of any protocol to a model's request.
 
+use std::collections::HashSet;
+
 use super::{
     Content, ContentBlock, MessageParam, MessagesRequest, TextBlock, Tool, ToolResultBlock,
     ToolUseBlock,
@@ -27,7 +29,7 @@ impl MessagesRequest {
     ///
     /// Set the [`model`](Self::model). Conversations that models' servers refuse are corrected: messages of one role
     /// after each other become one, all instructions become the system prompt, a call without a result gets a
-    /// placeholder result, and a result without a call becomes a user message. Documents become a user message before
+    /// placeholder result, and a result without a call gets a call. Documents become a user message before
     /// the latest one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) lists what the
     /// dialect cannot represent.
     ///
@@ -62,7 +64,6 @@ impl MessagesRequest {
         if matches!(format, Some(AnswerFormat::Json)) {
             system.push(JSON.to_owned());
         }
-        let called = turns.called;
         let mut request = Self {
             max_tokens: Some(Self::MAX_TOKENS),
             messages: turns.all.into(),
@@ -72,9 +73,14 @@ impl MessagesRequest {
         };
         if request.tools.is_empty() {
             // Servers require the tools of earlier calls even if no tool may be called any more.
-            let tools = called
-                .into_iter()
-                .map(|name| tool(crate::protocol::Tool::new(name, "")));
+            let blocks = request.messages.iter().flat_map(|it| it.content.parts());
+            let mut names = HashSet::new();
+            let tools = blocks.filter_map(|block| match block {
+                ContentBlock::ToolUse(call) if names.insert(&call.name) => {
+                    Some(tool(crate::protocol::Tool::new(&*call.name, "")))
+                }
+                _ => None,
+            });
             request.tools = tools.collect();
             if !request.tools.is_empty() {
                 request.tool_choice = Some(choice("none", None, None));
@@ -152,8 +158,6 @@ impl MessagesRequest {
 #[derive(Default)]
 struct Turns {
     all: Vec<MessageParam>,
-    /// The names of the tools that were called.
-    called: Vec<String>,
 }
 
 impl Turns {
@@ -187,11 +191,6 @@ impl Turns {
     }
 
     fn assistant(&mut self, text: &str, calls: Vec<Call<'_>>) {
-        for call in &calls {
-            if !self.called.iter().any(|name| *name == call.name) {
-                self.called.push(call.name.clone().into_owned());
-            }
-        }
         let calls = calls.into_iter().map(|call| {
             ContentBlock::ToolUse(ToolUseBlock {
                 input: input(&call),

@@ -1,8 +1,13 @@
 //! Messages that answer requests.
 
+use std::collections::HashSet;
+
 use super::{ContentBlock, ToolUseBlock};
 use crate::json::{Json, List, Members, Wire, own, present};
 use crate::protocol;
+
+/// The number of unknown token counts that remain when later counts have other names.
+const RETAINED: usize = 64;
 
 /// The reason why a message ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
@@ -58,9 +63,17 @@ impl Usage {
         self.cache_creation_input_tokens = written.or(self.cache_creation_input_tokens);
         // Totals, not increments: the later one replaces the earlier one.
         self.output_tokens = newer.output_tokens;
-        for (key, value) in &newer.unknown {
-            self.unknown.retain(|known| known != key);
-            self.unknown.push(key, own(value));
+        let newer = &newer.unknown;
+        let names: HashSet<_> = newer.iter().map(|(key, _)| key).collect();
+        if !names.is_empty() {
+            let known = std::mem::take(&mut self.unknown).into_iter();
+            let known = known.filter(|(key, _)| !names.contains(&**key));
+            // Bounded, because a server may send any number of counts with other names.
+            self.unknown = known.take(RETAINED).collect();
+            let newer = newer
+                .iter()
+                .map(|(key, value)| (key.to_owned(), own(value)));
+            self.unknown.extend(newer);
         }
     }
 }

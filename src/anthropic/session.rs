@@ -1,5 +1,6 @@
 //! One reply, as a stream or as one message.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::mem;
 
@@ -52,7 +53,7 @@ pub struct Reply {
     /// Unknown members of the last event with the usage.
     unknown: Members,
     /// The names of tools of Anthropic's own types. The client runs some of them, such as `bash`.
-    typed: Vec<String>,
+    typed: HashSet<String>,
 }
 
 /// The writer of a reply.
@@ -380,7 +381,7 @@ impl Reply {
 
     /// Checks that the client offers a tool, for a call in the form of this dialect.
     fn check_tool(&self, name: &str, to: &To<'_>) -> Result<(), SendError> {
-        match self.typed.iter().any(|typed| typed == name) {
+        match self.typed.contains(name) {
             true => Ok(()),
             false => to.check_tool(name),
         }

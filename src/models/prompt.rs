@@ -7,12 +7,15 @@ use std::mem;
 use crate::json::Json;
 use crate::protocol::base64;
 use crate::protocol::{
-    AnswerOptions, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
-    ToolChoice, ToolResult,
+    AnswerOptions, Attachment, AttachmentContent, Call, Calls, Conversation, HistoryItem, Message,
+    Role, ToolChoice, ToolResult,
 };
 
 /// The result of a call that has none: a model's server refuses a request with such a call.
 const NO_RESULT: &str = "The call has no result.";
+
+/// The name of a call that only its result is known of, if the result has no name.
+const UNKNOWN_TOOL: &str = "unknown_tool";
 
 /// The maximum length in bytes of a call's id that every provider accepts.
 const LONGEST_ID: usize = 40;
@@ -57,8 +60,8 @@ impl CallResult<'_> {
 }
 
 /// Returns the conversation, corrected where servers of models would refuse it: each call has a unique id and is
-/// followed by its result, a result without a call is a user message, and documents are a message before the latest
-/// user message.
+/// followed by its result, wherever the client put it; a call or a result that is repeated is one; a result without a
+/// call gets one; and documents are a message before the latest user message.
 #[must_use]
 pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
     let mut prompt = Prompt::default();
@@ -70,8 +73,6 @@ pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
             HistoryItem::Result(result) => prompt.answered(result),
         }
     }
-    prompt.complete_calls();
-    let mut said = prompt.said;
     let mut documents = String::new();
     for document in conversation.documents() {
         let title = match documents.is_empty() {
@@ -80,126 +81,276 @@ pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
         };
         documents.extend([title, "\n\n# ", &document.name, "\n\n", &document.content]);
     }
-    // Directly before the latest user message: the instructions remain first, and the question last.
-    if !documents.is_empty() {
-        let latest = said
-            .iter()
-            .rposition(|it| matches!(it, PromptItem::User(..)));
-        said.insert(
-            latest.unwrap_or(0),
-            PromptItem::User(documents.into(), Vec::new()),
-        );
-    }
-    said
+    prompt.finish(documents)
 }
 
-/// The elements so far. The results of calls must directly follow the message with the calls.
+/// The elements so far, and the calls with their results.
 #[derive(Default)]
 struct Prompt<'a> {
-    said: Vec<PromptItem<'a>>,
-    /// The calls that have no result yet: their original ids, and the ids that were assigned to them.
-    waiting: Vec<(Option<Cow<'a, str>>, String)>,
-    /// The results of the calls so far.
-    results: Vec<CallResult<'a>>,
-    /// Files of messages other than the user's.
-    files: Vec<Attachment<'a>>,
-    /// The ids of all calls.
-    ids: HashSet<String>,
-    /// The number of calls whose ids were generated.
-    unnamed: usize,
+    said: Vec<Said<'a>>,
+    made: Vec<Made<'a>>,
+    calls: Calls<'a>,
+    /// The number of messages of the user.
+    turns: usize,
+    /// The item that a file belongs to.
+    owner: Owner,
+}
+
+/// An element of the conversation before its calls are complete.
+enum Said<'a> {
+    Message(PromptItem<'a>),
+    /// The next calls, with their number, made together with the message before if that is one of the assistant.
+    Calls(usize),
+    /// Files that are not the user's.
+    Files(Vec<Attachment<'a>>),
+}
+
+/// A call with its result.
+struct Made<'a> {
+    call: Call<'a>,
+    result: Option<CallResult<'a>>,
+    turn: usize,
+    kind: MadeBy,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MadeBy {
+    Agent,
+    /// Made up for a result without a call.
+    Result,
+    /// A repetition of an earlier call of the turn, unless its result differs.
+    Repetition(usize),
+    /// Left out.
+    None,
+}
+
+#[derive(Clone, Copy, Default)]
+enum Owner {
+    #[default]
+    Message,
+    /// The result of a call. The files before the position were sent with an earlier copy of the result.
+    Result(usize, usize),
 }
 
 impl<'a> Prompt<'a> {
     fn message(&mut self, message: Message<'a>) {
-        self.complete_calls();
-        self.said.push(match message.role {
+        self.owner = Owner::Message;
+        if message.role == Role::User {
+            self.turns += 1;
+            self.calls.turn();
+        }
+        self.said.push(Said::Message(match message.role {
             Role::System => PromptItem::System(message.text),
             Role::Assistant => PromptItem::Assistant(message.text, Vec::new()),
             // As a user message the text is read, and it is never an instruction of the system.
             _ => PromptItem::User(message.text, Vec::new()),
+        }));
+    }
+
+    fn called(&mut self, call: Call<'a>) {
+        let last = call.id.as_deref().and_then(|id| self.calls.last(id));
+        let before = last.and_then(|at| Some((at, self.made.get_mut(at)?)));
+        let (mut kind, mut result) = (MadeBy::Agent, None);
+        match before {
+            Some((_, before)) if before.kind == MadeBy::Result => {
+                before.kind = MadeBy::None;
+                result = before.result.take();
+            }
+            Some((at, before)) if before.call == call && before.turn == self.turns => {
+                if before.result.is_none() {
+                    return;
+                }
+                kind = MadeBy::Repetition(at);
+            }
+            _ => {}
+        }
+        self.push(call, kind, result);
+    }
+
+    fn push(&mut self, call: Call<'a>, kind: MadeBy, result: Option<CallResult<'a>>) {
+        match (self.said.last_mut(), self.owner) {
+            (Some(Said::Calls(count)), Owner::Message) => *count += 1,
+            _ => self.said.push(Said::Calls(1)),
+        }
+        self.owner = Owner::Message;
+        self.calls.push(&call, result.is_some());
+        let turn = self.turns;
+        self.made.push(Made {
+            call,
+            result,
+            turn,
+            kind,
         });
     }
 
-    fn called(&mut self, mut call: Call<'a>) {
-        let id = self.id(call.id.as_deref());
-        let old = call.id.replace(id.clone().into());
-        if !self.results.is_empty() || !matches!(self.said.last(), Some(PromptItem::Assistant(..)))
-        {
-            self.complete_calls();
-            self.said.push(PromptItem::Assistant("".into(), Vec::new()));
+    fn answered(&mut self, result: ToolResult<'a>) {
+        let new = |text, failed| CallResult {
+            id: String::new(),
+            text,
+            failed,
+            files: Vec::new(),
+        };
+        let at = self.calls.answered(&result);
+        let Some((at, made)) = at.and_then(|at| Some((at, self.made.get_mut(at)?))) else {
+            // Servers refuse a result without a call.
+            let name = match result.name {
+                name if name.is_empty() => UNKNOWN_TOOL.into(),
+                name => name,
+            };
+            let arguments = result
+                .arguments
+                .as_ref()
+                .map_or("{}", Json::text)
+                .to_owned();
+            let mut call = Call::new(name, arguments);
+            call.id = result.call_id;
+            self.owner = Owner::Result(0, 0);
+            self.push(
+                call,
+                MadeBy::Result,
+                Some(new(result.content, result.failed)),
+            );
+            self.owner = Owner::Result(self.made.len() - 1, usize::MAX);
+            return;
+        };
+        self.owner = Owner::Result(at, usize::MAX);
+        match &mut made.result {
+            None => made.result = Some(new(result.content, result.failed)),
+            Some(known) if known.text == result.content => self.owner = Owner::Result(at, 0),
+            Some(known) => {
+                known.failed = result.failed;
+                known.text.to_mut().extend(["\n\n", &*result.content]);
+            }
         }
-        if let Some(PromptItem::Assistant(_, calls)) = self.said.last_mut() {
-            calls.push(call);
-        }
-        self.waiting.push((old, id));
     }
 
-    /// Returns an id that every provider accepts and that no earlier call has. Some providers reuse ids in each turn.
-    fn id(&mut self, id: Option<&str>) -> String {
+    fn attached(&mut self, file: Attachment<'a>) {
+        if let Owner::Result(at, known) = &mut self.owner {
+            let result = self.made.get_mut(*at).and_then(|made| made.result.as_mut());
+            if let Some(CallResult { files, .. }) = result {
+                match files.get(*known) == Some(&file) {
+                    true => *known += 1,
+                    false => files.push(file),
+                }
+            }
+            return;
+        }
+        match self.said.last_mut() {
+            Some(Said::Message(PromptItem::User(_, files)) | Said::Files(files)) => {
+                files.push(file)
+            }
+            _ => self.said.push(Said::Files(vec![file])),
+        }
+    }
+
+    /// Returns the elements, with the documents before the latest user message: the instructions remain first, and the
+    /// question last.
+    fn finish(self, documents: String) -> Vec<PromptItem<'a>> {
+        let is_user = |said: &Said<'_>| matches!(said, Said::Message(PromptItem::User(..)));
+        let latest = self.said.iter().rposition(is_user).unwrap_or_default();
+        let mut documents = Some(documents).filter(|documents| !documents.is_empty());
+        let is_left_out: Vec<_> = self
+            .made
+            .iter()
+            .map(|made| self.is_left_out(made))
+            .collect();
+        let mut made = self.made.into_iter().zip(is_left_out);
+        let mut ids = Ids::default();
+        let mut items = Vec::with_capacity(self.said.len());
+        // Files follow the results, which directly follow the message with the calls.
+        let mut files = Vec::new();
+        for (at, said) in self.said.into_iter().enumerate() {
+            if !matches!(said, Said::Calls(_)) {
+                items.extend(user_files(&mut files));
+            }
+            if let Some(documents) = documents.take_if(|_| at == latest) {
+                items.push(PromptItem::User(documents.into(), Vec::new()));
+            }
+            match said {
+                Said::Message(item) => items.push(item),
+                Said::Files(own) => files = own,
+                Said::Calls(count) => {
+                    let made = made.by_ref().take(count);
+                    let made = made.filter_map(|(made, is_left_out)| {
+                        (!is_left_out).then(|| ids.complete(made))
+                    });
+                    let (calls, results): (Vec<_>, Vec<_>) = made.unzip();
+                    if calls.is_empty() {
+                        continue;
+                    }
+                    match items.last_mut() {
+                        Some(PromptItem::Assistant(_, own)) if own.is_empty() => *own = calls,
+                        _ => items.push(PromptItem::Assistant("".into(), calls)),
+                    }
+                    items.push(PromptItem::Results(results));
+                }
+            }
+        }
+        items.extend(user_files(&mut files));
+        let documents = documents.map(|documents| PromptItem::User(documents.into(), Vec::new()));
+        items.extend(documents);
+        items
+    }
+
+    /// Returns `true` for a repetition with the result of the call that it repeats, or without a result.
+    fn is_left_out(&self, made: &Made<'_>) -> bool {
+        match made.kind {
+            MadeBy::Agent | MadeBy::Result => false,
+            MadeBy::None => true,
+            MadeBy::Repetition(at) => match (&made.result, self.made.get(at)) {
+                (
+                    Some(own),
+                    Some(Made {
+                        result: Some(result),
+                        ..
+                    }),
+                ) => own.text == result.text,
+                (result, _) => result.is_none(),
+            },
+        }
+    }
+}
+
+/// Returns the user message with files that are not the user's: models accept files of the user only.
+fn user_files<'a>(files: &mut Vec<Attachment<'a>>) -> Option<PromptItem<'a>> {
+    let files = mem::take(files);
+    (!files.is_empty()).then(|| PromptItem::User("".into(), files))
+}
+
+/// The ids of all calls.
+#[derive(Default)]
+struct Ids {
+    taken: HashSet<String>,
+    /// The number of calls whose ids were generated.
+    unnamed: usize,
+}
+
+impl Ids {
+    /// Returns a call and its result with an id that every provider accepts and that no earlier call has. Some providers
+    /// reuse ids in each turn.
+    fn complete<'a>(&mut self, made: Made<'a>) -> (Call<'a>, CallResult<'a>) {
         let is_valid = |id: &&str| {
             let valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
             !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(valid)
         };
-        let mut id = id.filter(is_valid).map(str::to_owned);
-        loop {
-            if let Some(id) = id.take().filter(|id| self.ids.insert(id.clone())) {
-                return id;
+        let mut call = made.call;
+        let mut own = call.id.as_deref().filter(is_valid).map(str::to_owned);
+        let id = loop {
+            if let Some(id) = own.take().filter(|id| self.taken.insert(id.clone())) {
+                break id;
             }
             self.unnamed += 1;
-            id = Some(format!("unnamed_{}", self.unnamed));
-        }
-    }
-
-    fn answered(&mut self, result: ToolResult<'a>) {
-        let position = match &result.call_id {
-            Some(id) => {
-                let same = |(waiting, _): &(Option<_>, _)| waiting.as_ref() == Some(id);
-                self.waiting.iter().position(same)
-            }
-            None if self.waiting.is_empty() => None,
-            // Results without ids have the order of their calls.
-            None => Some(0),
+            own = Some(format!("unnamed_{}", self.unnamed));
         };
-        if let Some(position) = position {
-            self.results.push(CallResult {
-                id: self.waiting.remove(position).1,
-                text: result.content,
-                failed: result.failed,
-                files: Vec::new(),
-            });
-            return;
-        }
-        self.complete_calls();
-        // Servers refuse a result without a call, so it becomes a user message.
-        let text = format!("Result of {}:\n\n{}", result.name, result.content);
-        self.said.push(PromptItem::User(text.into(), Vec::new()));
-    }
-
-    fn attached(&mut self, file: Attachment<'a>) {
-        match (self.results.last_mut(), self.said.last_mut()) {
-            (Some(result), _) => result.files.push(file),
-            (_, Some(PromptItem::User(_, files))) => files.push(file),
-            _ => self.files.push(file),
-        }
-    }
-
-    /// Adds the results of the calls, and placeholders for calls without a result.
-    fn complete_calls(&mut self) {
-        let mut results = mem::take(&mut self.results);
-        let missing = mem::take(&mut self.waiting).into_iter();
-        results.extend(missing.map(|(_, id)| CallResult {
-            id,
+        call.id = Some(id.clone().into());
+        let mut result = made.result.unwrap_or_else(|| CallResult {
+            id: String::new(),
             text: NO_RESULT.into(),
             failed: false,
             files: Vec::new(),
-        }));
-        if !results.is_empty() {
-            self.said.push(PromptItem::Results(results));
-        }
-        let files = mem::take(&mut self.files);
-        if !files.is_empty() {
-            self.said.push(PromptItem::User("".into(), files));
-        }
+        });
+        result.id = id;
+        (call, result)
     }
 }
 

@@ -13,8 +13,7 @@ impl ChatRequest {
     /// attachments, documents, the tools that the front end offers, the form of the answer, and its settings.
     ///
     /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). Conversations that models' servers
-    /// refuse are corrected: a call without a result gets a placeholder result, and a result without a call becomes a
-    /// user message. Documents become a user message before the latest one. The guide's chapter on
+    /// refuse are corrected: a call without a result gets a placeholder result, and a result without a call gets a call. Documents become a user message before the latest one. The guide's chapter on
     /// [models](crate::guide::models#what-a-dialect-cannot-say) lists what the dialect cannot represent.
     ///
     /// ```

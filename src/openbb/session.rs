@@ -15,7 +15,8 @@ pub struct Session {
     pub(super) era: Era,
     pub(super) has_client_sql: bool,
     pub(super) has_orchestration: bool,
-    pub(super) tools: Vec<Tool>,
+    /// The MCP tools by their names. The first of several with one name counts.
+    pub(super) tools: HashMap<String, Tool>,
     /// The widgets of the dashboard, each with the name of the tool that it is offered as.
     pub(super) widgets: Vec<(String, Widget)>,
     /// The artifacts in context: id and name.
@@ -58,7 +59,10 @@ impl Session {
             era: Era::from_request(request),
             has_client_sql: request.option("client-sql").is_on(),
             has_orchestration: agents || request.option("agent-orchestration").is_on(),
-            tools: request.tools.iter().cloned().collect(),
+            // In reverse, because the last one remains.
+            tools: (request.tools.iter().rev())
+                .map(|tool| (tool.name.clone(), tool.clone()))
+                .collect(),
             widgets: widget_tools(request)
                 .map(|(name, _, widget)| (name, widget.clone()))
                 .collect(),

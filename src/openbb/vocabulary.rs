@@ -1,5 +1,7 @@
 //! The events for the parts that all protocols share.
 
+use std::collections::HashMap;
+
 use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema, coerce};
 use super::event::{
     Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
@@ -61,8 +63,13 @@ pub(super) fn write(
         Part::Calls(calls) => {
             // A reply has at most one call; the others are sent back and forth in its state.
             let mut queue = CallQueue::new();
+            let widgets = session
+                .widgets
+                .iter()
+                .map(|(tool, widget)| (&**tool, widget));
+            let widgets = widgets.collect();
             for call in calls {
-                queue.push(self::call(call, session)?);
+                queue.push(self::call(call, session, &widgets)?);
             }
             return match queue.next() {
                 Some(call) => session.ending(&call, out),
@@ -171,21 +178,24 @@ fn confirm(
 
 /// Creates a call: of an MCP tool, which the browser runs, or for the data of a widget that is
 /// offered as a tool.
-fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
+fn call(
+    call: &ToolCall,
+    session: &Session,
+    widgets: &HashMap<&str, &Widget>,
+) -> Result<FunctionCall, SendError> {
     if call.arguments.kind() != Kind::Object {
         return Err(SendError::Invalid(
             "the arguments of a call must be an object".into(),
         ));
     }
-    if let Some(tool) = session.tools.iter().find(|tool| tool.name == call.name) {
+    if let Some(tool) = session.tools.get(&call.name) {
         let arguments = match &tool.input_schema {
             Some(schema) => coerce(schema, &call.arguments),
             None => call.arguments.clone(),
         };
         return Ok(ExecuteAgentTool::new(tool, &arguments)?.into());
     }
-    let widget = session.widgets.iter().find(|(tool, _)| *tool == call.name);
-    let Some((_, widget)) = widget else {
+    let Some(widget) = widgets.get(&*call.name) else {
         return Err(SendError::Unsupported(
             "a tool that the request does not offer",
         ));

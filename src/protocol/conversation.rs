@@ -1,8 +1,8 @@
 //! The conversation in a request, in the same form for every front end.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
 
+use super::calls::Calls;
 use super::consent;
 use super::{Answer, AnswerOptions, Attachment};
 use crate::json::{Json, JsonError};
@@ -57,19 +57,29 @@ pub trait Conversation {
     }
 
     /// Returns the results of the calls since the last user message, in order. Each result has the name and the
-    /// arguments of its call, which is the last call before it with the same id. A result without an id belongs to the
-    /// first call of its tool that has no result yet.
+    /// arguments of its call before it: of the calls with its id the first of the turn that has no result yet, else the
+    /// last. A result without an id belongs to the first call of its tool that has no result yet.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let mut calls = Calls::default();
+        let (mut calls, mut made) = (Calls::default(), Vec::new());
         let mut results = Vec::new();
         for item in self.history() {
             match item {
                 // Results before a user message were answered already. Their calls are retained, because a late result
                 // may belong to one of them.
-                HistoryItem::Message(message) if message.role == Role::User => results.clear(),
-                HistoryItem::Call(call) => calls.push(call),
+                HistoryItem::Message(message) if message.role == Role::User => {
+                    calls.turn();
+                    results.clear();
+                }
+                HistoryItem::Call(call) => {
+                    calls.push(&call, false);
+                    // The arguments of a call are parsed once for all its results.
+                    made.push((call, None));
+                }
                 HistoryItem::Result(mut result) => {
-                    calls.join(&mut result);
+                    let call = calls.answered(&result);
+                    if let Some((call, arguments)) = call.and_then(|at| made.get_mut(at)) {
+                        result.join(call, arguments);
+                    }
                     results.push(result);
                 }
                 _ => {}
@@ -127,59 +137,6 @@ pub trait Conversation {
     /// text. `None` by default.
     fn proven_answer(&self) -> Option<(&str, bool)> {
         None
-    }
-}
-
-/// The calls of a conversation, in which the call of each result is looked up.
-#[derive(Default)]
-struct Calls<'a> {
-    all: Vec<MadeCall<'a>>,
-    /// The last call with each id: providers may reuse ids in each turn.
-    by_id: HashMap<Cow<'a, str>, usize>,
-    /// The calls of each tool, for results without an id.
-    by_name: HashMap<Cow<'a, str>, VecDeque<usize>>,
-}
-
-struct MadeCall<'a> {
-    call: Call<'a>,
-    /// The arguments: `None` until they are parsed, `Some(None)` if they are not a JSON object.
-    arguments: Option<Option<Json>>,
-    has_result: bool,
-}
-
-impl<'a> Calls<'a> {
-    fn push(&mut self, mut call: Call<'a>) {
-        let index = self.all.len();
-        if let Some(id) = call.id.take() {
-            self.by_id.insert(id, index);
-        }
-        let same = self.by_name.entry(call.name.clone()).or_default();
-        same.push_back(index);
-        self.all.push(MadeCall {
-            call,
-            arguments: None,
-            has_result: false,
-        });
-    }
-
-    /// Adds the name and the arguments of its call to a result.
-    fn join(&mut self, result: &mut ToolResult<'a>) {
-        let index = match &result.call_id {
-            Some(id) => self.by_id.get(id).copied(),
-            None => self.first_open(&result.name),
-        };
-        if let Some(made) = index.and_then(|index| self.all.get_mut(index)) {
-            made.has_result = true;
-            result.join(&made.call, &mut made.arguments);
-        }
-    }
-
-    /// Returns the first call of a tool that has no result yet.
-    fn first_open(&mut self, name: &str) -> Option<usize> {
-        let same = self.by_name.get_mut(name)?;
-        let all = &self.all;
-        std::iter::from_fn(|| same.pop_front())
-            .find(|index| all.get(*index).is_some_and(|made| !made.has_result))
     }
 }
 

@@ -66,6 +66,8 @@ struct State {
     latest: HashMap<ConversationKey, ReplyId>,
     /// The times at which logs expire.
     expiry: BTreeSet<(SystemTime, ReplyId)>,
+    /// Those that have ended. Without empty logs, which are markers and hardly take space.
+    ended: BTreeSet<(SystemTime, ReplyId)>,
     /// The size of all logs, in bytes.
     size: usize,
 }
@@ -161,6 +163,7 @@ impl State {
 
     fn remove(&mut self, expires: SystemTime, id: ReplyId) {
         self.expiry.remove(&(expires, id));
+        self.ended.remove(&(expires, id));
         let Some(log) = self.logs.remove(&id) else {
             return;
         };
@@ -180,13 +183,7 @@ impl State {
             return Err(StoreError::Full);
         }
         while size > limit.saturating_sub(self.size) {
-            let ended = |(_, id): &&(SystemTime, ReplyId)| {
-                // An empty log is a marker, and hardly takes space.
-                let log = self.logs.get(id);
-                log.is_some_and(|log| log.end.is_some() && log.next > 0)
-            };
-            let first = self.expiry.iter().find(ended).copied();
-            let (expires, id) = first.ok_or(StoreError::Full)?;
+            let &(expires, id) = self.ended.first().ok_or(StoreError::Full)?;
             self.remove(expires, id);
         }
         Ok(())
@@ -302,8 +299,12 @@ impl ReplyStore for MemoryReplyStore {
         // After the end, readers have the whole retention time, independent of the lifetime.
         let before = mem::replace(&mut log.expires, now + log.meta.retention);
         let after = log.expires;
+        let is_marker = log.next == 0;
         let waiting = log.readers.take();
         state.expiry.remove(&(before, *id));
+        if !is_marker {
+            state.ended.insert((after, *id));
+        }
         state.expiry.insert((after, *id));
         drop(state);
         waiting.for_each(Waker::wake);

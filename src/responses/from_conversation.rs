@@ -14,7 +14,7 @@ impl ResponsesRequest {
     /// is not stored.
     ///
     /// Set the [`model`](Self::model). Conversations that models' servers refuse are corrected: a call without a result
-    /// gets a placeholder result, and a result without a call becomes a user message. Documents become a user message
+    /// gets a placeholder result, and a result without a call gets a call. Documents become a user message
     /// before the latest one. The guide's chapter on [models](crate::guide::models#what-a-dialect-cannot-say) lists
     /// what the dialect cannot represent.
     ///

@@ -212,10 +212,9 @@ fn what_a_models_server_would_refuse_is_mended() {
             {"type": "file", "file": {"file_data": "data:application/pdf;base64,BBBB", "filename": "a.pdf"}},
         ]},
         {"role": "assistant", "content": null, "tool_calls": [call("2", "late", "{}")]},
-        {"role": "tool", "tool_call_id": "2", "content": "The call has no result."},
-        {"role": "user", "content": "And now?"},
+        {"role": "tool", "tool_call_id": "2", "content": "too late"},
         {"role": "user", "content": "Documents in context:\n\n# Notes\n\nLow water at six."},
-        {"role": "user", "content": "Result of late:\n\ntoo late"},
+        {"role": "user", "content": "And now?"},
     ]);
     assert_eq!(json["messages"], expected, "{json:#}");
 }

@@ -10,6 +10,7 @@
 mod calls;
 mod faults;
 mod first_output;
+mod pairing;
 mod pairs;
 mod prompts;
 mod support;

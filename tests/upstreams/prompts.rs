@@ -85,8 +85,10 @@ fn a_message_is_what_the_dialect_accepts() {
             call("unnamed_1", "look", json!({"invalid_json": "no json"}))]},
         {"role": "user", "content": [failed, result("unnamed_1", json!("The call has no result."))]},
         {"role": "assistant", "content": [call("unnamed_2", "late", json!({"a": 1})), call("unnamed_3", "late", json!({}))]},
-        {"role": "user", "content": [result("unnamed_3", json!("b")), result("unnamed_2", json!("a")), text("And now?"),
-            text("Documents in context:\n\n# Notes\n\nLow water at six."), text("Result of late:\n\ntoo late")]},
+        {"role": "user", "content": [result("unnamed_2", json!("a")), result("unnamed_3", json!("b")),
+            text("Documents in context:\n\n# Notes\n\nLow water at six."), text("And now?")]},
+        {"role": "assistant", "content": [call("2", "late", json!({}))]},
+        {"role": "user", "content": [result("2", json!("too late"))]},
     ]);
     let json = value(request.to_json());
     assert_eq!(json["messages"], expected, "{json:#}");
@@ -129,15 +131,16 @@ fn a_response_is_asked_for_in_items() {
         output("unnamed_1", json!("The call has no result.")),
         call("unnamed_2", "late", "{\"a\":1}"),
         call("unnamed_3", "late", ""),
-        output("unnamed_3", json!("b")),
         output("unnamed_2", json!("a")),
+        output("unnamed_3", json!("b")),
         message("developer", json!("Be kind.")),
-        message("user", json!("And now?")),
         message(
             "user",
             json!("Documents in context:\n\n# Notes\n\nLow water at six.")
         ),
-        message("user", json!("Result of late:\n\ntoo late")),
+        message("user", json!("And now?")),
+        call("2", "late", "{}"),
+        output("2", json!("too late")),
     ]);
     assert_eq!(json["input"], expected, "{json:#}");
     assert_eq!(json["store"], false);

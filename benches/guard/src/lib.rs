@@ -16,6 +16,8 @@
 
 mod data;
 mod decode;
+pub mod lists;
+pub mod memory;
 pub mod reply;
 pub mod requests;
 mod router;
@@ -61,6 +63,7 @@ pub fn paths() -> Vec<Path> {
         router::paths(),
         decode::paths(),
         data::paths(),
+        lists::paths(),
     ]
     .into_iter()
     .flatten()

@@ -5,6 +5,7 @@
 //! cargo run --profile bench -p guard -- token-     # some paths only
 //! cargo run --profile bench -p guard -- --write    # writes the table
 //! cargo run --profile bench -p guard -- --once NAME # does one, to be run by callgrind
+//! cargo run --profile bench -p guard -- --lists   # counts twice the elements of each list that a peer sizes
 //! ```
 //!
 //! Both counts are exact for one compiler, one C library and one kind of processor, but for a few allocations whose
@@ -27,6 +28,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use guard::lists::{COUNTS, MOST, lists};
 use guard::{Path, Work, paths};
 
 /// The table, relative to the package.
@@ -53,6 +55,16 @@ fn main() -> ExitCode {
             counted(&mut work);
             ExitCode::SUCCESS
         }
+        ["--lists"] => linear(),
+        ["--lists-once"] => {
+            for list in lists() {
+                for count in COUNTS {
+                    let mut work = (list.prepare)((list.input)(count));
+                    counted(&mut work);
+                }
+            }
+            ExitCode::SUCCESS
+        }
         ["--write"] => {
             fs::write(table(), print(&count(paths()))).unwrap();
             ExitCode::SUCCESS
@@ -65,6 +77,50 @@ fn main() -> ExitCode {
             let counted = count(paths().into_iter().filter(wanted).collect());
             compare(&counted, &read(), prefixes.is_empty())
         }
+    }
+}
+
+/// Compares the instructions for twice the elements with those for the elements, for every list that a peer sizes.
+/// Fails where they are more than 2.3 times as many.
+fn linear() -> ExitCode {
+    let out = std::env::temp_dir().join(format!("guard.{}.lists", std::process::id()));
+    // All of it in one process, with a part of the profile for each call.
+    let status = Command::new("valgrind")
+        .args(["--tool=callgrind", "--toggle-collect=guard::counted*"])
+        .args(["--dump-after=guard::counted*", "--combine-dumps=yes"])
+        .arg(format!("--callgrind-out-file={}", out.display()))
+        .arg(std::env::current_exe().unwrap())
+        .arg("--lists-once")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("valgrind is installed");
+    assert!(status.success(), "{status}");
+    let profile = fs::read_to_string(&out).unwrap();
+    fs::remove_file(out).unwrap();
+    let totals = profile
+        .lines()
+        .filter_map(|line| line.strip_prefix("totals: "));
+    let totals: Vec<f64> = totals.map(|total| total.parse().unwrap()).collect();
+    let lists = lists();
+    assert!(
+        totals.len() >= COUNTS.len() * lists.len(),
+        "a part for each list"
+    );
+    let mut failed = false;
+    for (list, totals) in lists.iter().zip(totals.chunks(COUNTS.len())) {
+        // What is done once does not count.
+        let ratio = (totals[2] - totals[1]) / (totals[1] - totals[0]);
+        println!(
+            "{:32} {:10.0} instructions an element, {ratio:.2} times for twice the elements",
+            list.name,
+            totals[1] / COUNTS[1] as f64
+        );
+        failed |= ratio > MOST;
+    }
+    match failed {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
     }
 }
 

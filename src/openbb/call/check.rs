@@ -121,8 +121,7 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
 /// and an empty server id throw in the browser.
 fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
     let call: ExecuteAgentTool = Wire::from_raw(arguments).unwrap_or_default();
-    let offered = |name: &str| session.tools.iter().find(|tool| tool.name == name);
-    let Some(tool) = offered(&call.tool_name) else {
+    let Some(tool) = session.tools.get(&call.tool_name) else {
         return Err(SendError::Unsupported(
             "a tool that the request does not offer",
         ));

@@ -1,13 +1,14 @@
 //! The request as a conversation.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
 
 use super::tool_names::ToolNames;
 use super::{Context, Message, QueryRequest, Role, widget_tools};
 use crate::json::{Json, Kind, Wire};
-use crate::openbb::FunctionCall;
 use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallResult, Item, Outcome, media_type};
+use crate::openbb::{DataSource, FunctionCall};
 use crate::protocol::{
     self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, Tool,
     ToolResult,
@@ -114,7 +115,12 @@ impl Conversation for QueryRequest {
         let mut names = None;
         let mut calls = Calls::default();
         let mut items = Vec::new();
+        let mut before = None;
         for message in self.live_messages() {
+            // A result that is repeated is one.
+            if before.replace(message) == Some(message) && *message.role() == Role::Tool {
+                continue;
+            }
             if let Some(message) = text_message(message, delegated) {
                 items.push(HistoryItem::Message(message));
             } else if let Some(call) = message.call() {
@@ -297,13 +303,60 @@ impl Calls {
         }
         // Without a known call there is no call with this id in the history, and models refuse a
         // result without its call.
-        if result.call.is_some() {
-            for (index, (result, _)) in results.iter_mut().enumerate() {
+        if let Some(call) = &result.call {
+            let made = data_sources(&call.input_arguments);
+            let places = places(&made, &result.data_sources());
+            for (at, (result, _)) in results.iter_mut().enumerate() {
+                let index = places.get(at).map_or(at, |place| *place);
                 result.call_id = Some(self.id(index).into());
             }
         }
         results.into_iter()
     }
+}
+
+/// Returns the position of each data source of a result among those of its call, which a front end may send in another
+/// order.
+fn places(made: &[DataSource], found: &[DataSource]) -> Vec<usize> {
+    let mut places = vec![None; found.len()];
+    let mut is_free = vec![true; made.len()];
+    // A dashboard can have a widget twice, with other arguments; and a front end may change the arguments.
+    for has_arguments in [true, false] {
+        let key = |source: &DataSource| {
+            let arguments = has_arguments.then(|| source.input_args.clone());
+            let DataSource {
+                widget_uuid,
+                origin,
+                id,
+                ..
+            } = source.clone();
+            (widget_uuid, origin, id, arguments)
+        };
+        let mut free = HashMap::<_, VecDeque<_>>::new();
+        for (at, source) in made
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| is_free.get(*at) == Some(&true))
+        {
+            free.entry(key(source)).or_default().push_back(at);
+        }
+        for (place, source) in places
+            .iter_mut()
+            .zip(found)
+            .filter(|(place, _)| place.is_none())
+        {
+            *place = free.get_mut(&key(source)).and_then(VecDeque::pop_front);
+            if let Some(is_free) = place.and_then(|place| is_free.get_mut(place)) {
+                *is_free = false;
+            }
+        }
+    }
+    // What is left belongs to the sources that are left, in order.
+    let mut left = (0..).filter(|at| is_free.get(*at) != Some(&false));
+    let places = places.into_iter();
+    places
+        .filter_map(|place| place.or_else(|| left.next()))
+        .collect()
 }
 
 /// The length in characters up to which the name of a call is copied; providers allow 64.

@@ -21,11 +21,14 @@ impl Session {
                 function.is_some_and(|(name, _)| Some(name) == item.name.as_ref())
             }
             "custom_tool" => {
-                let custom = |(kind, name): &(String, _)| kind == "custom" && *name == item.name;
-                self.others.iter().any(custom)
+                let custom = ("custom".to_owned(), item.name.clone());
+                self.others.contains(&custom)
             }
             // The kind of a tool may end with a version.
-            tool => self.others.iter().any(|(kind, _)| kind.starts_with(tool)),
+            tool => {
+                let mut from = self.others.range((tool.to_owned(), None)..);
+                from.next().is_some_and(|(kind, _)| kind.starts_with(tool))
+            }
         };
         match is_offered {
             true => Ok(()),

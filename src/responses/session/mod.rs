@@ -6,7 +6,7 @@
 mod items;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::mem;
 
 use super::block::{Block, BlockKind};
@@ -45,7 +45,7 @@ pub struct Session {
     /// The functions that the request offered, by the names that agents know: their own names, and their namespaces.
     tools: HashMap<String, (String, Option<String>)>,
     /// The kinds and names of the other tools that the request offered.
-    others: Vec<(String, Option<String>)>,
+    others: BTreeSet<(String, Option<String>)>,
     /// `true` if events are written; `false` if one document is written at the end.
     streams: bool,
     /// The sequence number of the next event.

@@ -1,5 +1,7 @@
 //! The order of events, as `@ag-ui/client` verifies it.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::check::members::text;
@@ -65,7 +67,7 @@ pub(super) struct Verify {
     started: bool,
     over: bool,
     failed: bool,
-    open: Vec<(String, String)>,
+    open: HashSet<(String, String)>,
 }
 
 impl Verify {
@@ -110,14 +112,11 @@ impl Verify {
             return Ok(());
         };
         let span = (family.to_owned(), id.to_owned());
-        let at = self.open.iter().position(|open| *open == span);
-        match (role, at) {
-            (Role::Start, None) => self.open.push(span),
-            (Role::Start, Some(_)) => return Err(Fault::Twice),
-            (_, None) => return Err(Fault::NotOpen),
-            (Role::Piece, Some(_)) => {}
-            (Role::End, Some(at)) => drop(self.open.remove(at)),
-        }
-        Ok(())
+        let (is_right, fault) = match role {
+            Role::Start => (self.open.insert(span), Fault::Twice),
+            Role::Piece => (self.open.contains(&span), Fault::NotOpen),
+            Role::End => (self.open.remove(&span), Fault::NotOpen),
+        };
+        is_right.then_some(()).ok_or(fault)
     }
 }

@@ -1,5 +1,7 @@
 //! Rules for Meilisearch chat.
 
+use std::collections::{BTreeSet, HashSet};
+
 use serde_json::Value;
 
 use crate::chat_stream::chunk::{self, Chunks, is_error};
@@ -122,7 +124,8 @@ fn notifications(
         }
     }
     if exchange.is_complete() {
-        let shown = searches.open.join(", ");
+        let shown: Vec<_> = searches.open.iter().map(String::as_str).collect();
+        let shown = shown.join(", ");
         // A call without an appended result would end the client's history.
         let answered = searches.open.is_empty();
         if searches.kept {
@@ -164,9 +167,9 @@ fn whole(call: &Value) -> Option<Value> {
 #[derive(Default)]
 struct Searches {
     /// The searches that started.
-    begun: Vec<String>,
+    begun: HashSet<String>,
     /// The appended calls that have no result yet.
-    open: Vec<String>,
+    open: BTreeSet<String>,
     /// `true` if a call was appended.
     kept: bool,
 }
@@ -183,7 +186,7 @@ impl Searches {
     ) {
         let id = text(arguments, "/call_id");
         match name {
-            "_meiliSearchProgress" => self.begun.push(id.to_owned()),
+            "_meiliSearchProgress" => drop(self.begun.insert(id.to_owned())),
             "_meiliSearchSources" => {
                 // Without progress notifications there is no order to check.
                 let told = match asked {
@@ -191,15 +194,14 @@ impl Searches {
                     None => !self.begun.is_empty(),
                 };
                 if told {
-                    let begun = self.begun.iter().any(|begun| begun == id);
+                    let begun = self.begun.contains(id);
                     judge.expect(&ORDER, begun, at, block.raw);
                 }
             }
             _ if text(arguments, "/role") == "tool" => {
                 let id = text(arguments, "/tool_call_id");
-                let asked = self.open.iter().any(|open| open == id);
+                let asked = self.open.remove(id);
                 judge.expect(&ORPHAN, asked, at, block.raw);
-                self.open.retain(|open| open != id);
             }
             _ => {
                 let calls = elements(arguments, "/tool_calls");

@@ -1,5 +1,7 @@
 //! Rules for the stream.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::front_end::Workspace;
@@ -134,7 +136,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
 struct Answer {
     is_visible: bool,
     artifacts: Vec<String>,
-    citations: Vec<String>,
+    citations: HashSet<String>,
 }
 
 impl Answer {
@@ -204,9 +206,8 @@ impl Answer {
         };
         for citation in citations {
             let id = text(citation, "/id");
-            let own = !id.is_empty() && !self.citations.iter().any(|known| known == id);
+            let own = !id.is_empty() && self.citations.insert(id.to_owned());
             judge.expect(&CITATION_ID, own, at, raw);
-            self.citations.push(id.to_owned());
         }
         let mut citations = citations.iter();
         citations.all(|citation| holds(citation, "/source_info/type", Value::is_string))
