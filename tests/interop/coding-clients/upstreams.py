@@ -1,7 +1,7 @@
 """Counts the requests of each client for a turn whose model fails, through `wire serve` and with the analyst of the example
 server, and prints a table.
 
-`upstreams.py WIRE SERVER [CLIENT...]`: the programs `wire` and `axum-server`, and the beginnings of the names of clients.
+`upstreams.py WIRE SERVER [CLIENT...]`: the programs `wire` and `hyper-server`, and the beginnings of the names of clients.
 """
 
 import json
