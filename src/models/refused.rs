@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::Upstream;
 use crate::json::Json;
-use crate::protocol::{AgentError, ModelFault};
+use crate::protocol::{AgentError, ModelFault, Refusal};
 
 /// The maximum time before a request is repeated.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
@@ -17,9 +17,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// A request may be repeated after status 429, 503 and 529, with which the server has not begun to answer, and after
 /// status 408 and any other from 500 on if the server allows it by `retry-after` or `x-should-retry: true`. The time is
 /// that of `retry-after-ms` or `retry-after`; if it is more than a minute, the request is not repeated, nor if
-/// `x-should-retry` forbids it. Without these headers it is half
-/// a second, doubled with each attempt up to 8 seconds. `attempt` is the number of requests that were sent before. The
-/// status precedes all output, so no output is repeated.
+/// `x-should-retry` forbids it. Without these headers it is half a second, doubled with each attempt up to 8 seconds.
+/// `attempt` is the number of requests that were sent before. The status precedes all output, so no output is repeated.
 ///
 /// ```
 /// use std::time::Duration;
@@ -36,14 +35,12 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// ```
 #[must_use]
 pub fn retry_after(status: StatusCode, headers: &HeaderMap, attempt: u32) -> Option<Duration> {
-    let own = || Duration::from_millis(500).saturating_mul(1 << attempt.min(4));
-    Some(wanted(status, headers)?.unwrap_or_else(own))
+    let own = Duration::from_millis(500).saturating_mul(1 << attempt.min(4));
+    wait(status, headers, own)
 }
 
-/// Returns the time that a server wants to pass before a request is repeated, if it says one; `None` if the request must
-/// not be repeated.
-#[expect(clippy::option_option, reason = "without a time is not never")]
-fn wanted(status: StatusCode, headers: &HeaderMap) -> Option<Option<Duration>> {
+/// Returns the time to wait, which is `own` if the server names none.
+fn wait(status: StatusCode, headers: &HeaderMap, own: Duration) -> Option<Duration> {
     let header = |name| headers.get(name)?.to_str().ok();
     let number = |name| header(name)?.trim().parse().ok();
     let time = number("retry-after-ms").map(Duration::from_millis);
@@ -54,7 +51,8 @@ fn wanted(status: StatusCode, headers: &HeaderMap) -> Option<Option<Duration>> {
         (says, 408 | 500..) => says == Some("true") || time.is_some(),
         _ => false,
     };
-    (may_retry && time.is_none_or(|time| time <= LONGEST_WAIT)).then_some(time)
+    let time = time.unwrap_or(own);
+    (may_retry && time <= LONGEST_WAIT).then_some(time)
 }
 
 /// The cause of a refused request, for observers.
@@ -120,9 +118,8 @@ pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]
         StatusCode::TOO_MANY_REQUESTS => status,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     };
-    match wanted(status, headers).filter(|_| has_quota) {
-        Some(Some(time)) => failure.retry_after(time).status(shown),
-        Some(None) => failure.retryable().status(shown),
+    match wait(status, headers, Refusal::RETRY_AFTER).filter(|_| has_quota) {
+        Some(time) => failure.retry_after(time).status(shown),
         None => failure,
     }
 }

@@ -329,4 +329,7 @@ fn only_a_busy_server_is_asked_again() {
     assert_eq!(wait(429, &headers, 1), Some(1000));
     headers.insert("x-should-retry", "false".parse().unwrap());
     assert_eq!(wait(429, &headers, 0), None);
+    headers.insert("x-should-retry", "true".parse().unwrap());
+    assert_eq!(wait(500, &headers, 0), Some(500));
+    assert_eq!(wait(400, &headers, 0), None);
 }
