@@ -331,7 +331,11 @@ impl<P: Protocol, U: Upstream> Agent<P> for Caller<U> {
             tracing::debug!(target: "agent", "the request to the model");
             if self.status != 200 {
                 let status = self.status.try_into()?;
-                return Err(refused::<U>(status, self.sent.as_bytes()));
+                return Err(refused::<U>(
+                    status,
+                    &http::HeaderMap::new(),
+                    self.sent.as_bytes(),
+                ));
             }
             let mut relay = Relay::<U>::new();
             for piece in self.sent.as_bytes().chunks(7) {

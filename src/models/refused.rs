@@ -7,16 +7,17 @@ use http::{HeaderMap, StatusCode};
 
 use super::Upstream;
 use crate::json::Json;
-use crate::protocol::{AgentError, ModelFault};
+use crate::protocol::{AgentError, ModelFault, Refusal};
 
 /// The maximum time before a request is repeated.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Returns the time to wait before a request to a model's server is repeated; `None` if it must not be repeated.
 ///
-/// A request may be repeated after status 429, 503 and 529, with which the server has not begun to answer, unless
-/// `x-should-retry` forbids it. The time is that of `retry-after-ms` or `retry-after`; if it is more than a minute, the
-/// request is not repeated. Without these headers it is half a second, doubled with each attempt up to 8 seconds.
+/// A request may be repeated after status 429, 503 and 529, with which the server has not begun to answer, and after
+/// status 408 and any other from 500 on if the server allows it by `retry-after` or `x-should-retry: true`. The time is
+/// that of `retry-after-ms` or `retry-after`; if it is more than a minute, the request is not repeated, nor if
+/// `x-should-retry` forbids it. Without these headers it is half a second, doubled with each attempt up to 8 seconds.
 /// `attempt` is the number of requests that were sent before. The status precedes all output, so no output is repeated.
 ///
 /// ```
@@ -34,19 +35,24 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// ```
 #[must_use]
 pub fn retry_after(status: StatusCode, headers: &HeaderMap, attempt: u32) -> Option<Duration> {
+    let own = Duration::from_millis(500).saturating_mul(1 << attempt.min(4));
+    wait(status, headers, own)
+}
+
+/// Returns the time to wait, which is `own` if the server names none.
+fn wait(status: StatusCode, headers: &HeaderMap, own: Duration) -> Option<Duration> {
     let header = |name| headers.get(name)?.to_str().ok();
-    let is_forbidden = header("x-should-retry") == Some("false");
-    if !matches!(status.as_u16(), 429 | 503 | 529) || is_forbidden {
-        return None;
-    }
-    let milliseconds = header("retry-after-ms").and_then(|text| text.trim().parse().ok());
-    let seconds = header("retry-after").and_then(|text| text.trim().parse().ok());
-    let wanted = milliseconds
-        .map(Duration::from_millis)
-        .or_else(|| seconds.map(Duration::from_secs));
-    let own = || Duration::from_millis(500).saturating_mul(1 << attempt.min(4));
-    let wait = wanted.unwrap_or_else(own);
-    (wait <= LONGEST_WAIT).then_some(wait)
+    let number = |name| header(name)?.trim().parse().ok();
+    let time = number("retry-after-ms").map(Duration::from_millis);
+    let time = time.or_else(|| number("retry-after").map(Duration::from_secs));
+    let may_retry = match (header("x-should-retry"), status.as_u16()) {
+        (Some("false"), _) => false,
+        (_, 429 | 503 | 529) => true,
+        (says, 408 | 500..) => says == Some("true") || time.is_some(),
+        _ => false,
+    };
+    let time = time.unwrap_or(own);
+    (may_retry && time <= LONGEST_WAIT).then_some(time)
 }
 
 /// The cause of a refused request, for observers.
@@ -74,36 +80,58 @@ impl std::error::Error for Refused {
     }
 }
 
-/// Converts the response of a model's server with a status other than 200 into the failure of the turn: with a sentence
-/// for the user and a status for the client. A status about the server's API key becomes 502, because the client would
-/// think that its own key is meant. If the server is busy, the failure is retryable, because the server has not begun
-/// to answer.
+/// Converts the response of a model's server with a status other than 200 into the failure of the turn, with a sentence
+/// for the user.
+///
+/// A refusal that would repeat itself, such as one of the key, the model or the request, or because of a used up quota,
+/// has the status of a [failure](AgentError::status) that no client repeats. What is [transient](retry_after) has status
+/// 429 or 503, and the server's `retry-after` or a default. The server's own status is not shown: a client would take 401
+/// for a refusal of its own key.
 ///
 /// The cause contains the status and the codes of the error, but not its message, which may contain keys.
 #[must_use]
 #[track_caller]
-pub fn refused<U: Upstream>(status: StatusCode, body: &[u8]) -> AgentError {
-    let error = Json::parse(body.to_vec()).ok().as_ref().and_then(U::error);
+pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AgentError {
+    let body = Json::parse(body.to_vec()).ok();
+    let error = body.as_ref().and_then(U::error);
     if error.as_ref().is_some_and(U::is_too_long) {
         return AgentError::too_long();
     }
-    let (fault, shown) = match status.as_u16() {
-        401..=403 => (ModelFault::Key, StatusCode::BAD_GATEWAY),
-        404 => (ModelFault::UnknownModel, StatusCode::BAD_GATEWAY),
-        429 => (ModelFault::Busy, StatusCode::TOO_MANY_REQUESTS),
-        503 | 529 => (ModelFault::Busy, StatusCode::SERVICE_UNAVAILABLE),
-        408 | 504 => (ModelFault::NoAnswer, StatusCode::GATEWAY_TIMEOUT),
-        400..=499 => (ModelFault::Refused, StatusCode::BAD_REQUEST),
-        500.. => (ModelFault::Failed, StatusCode::BAD_GATEWAY),
-        _ => (ModelFault::NotAnAnswer, StatusCode::BAD_GATEWAY),
+    let has_quota = !body.is_some_and(|body| is_quota(&body));
+    let fault = match status.as_u16() {
+        402 => ModelFault::Quota,
+        401 | 403 => ModelFault::Key,
+        404 => ModelFault::UnknownModel,
+        429 if !has_quota => ModelFault::Quota,
+        429 | 503 | 529 => ModelFault::Busy,
+        408 | 504 => ModelFault::NoAnswer,
+        400..=499 => ModelFault::Refused,
+        500.. => ModelFault::Failed,
+        _ => ModelFault::NotAnAnswer,
     };
     let failure = AgentError::from(Refused {
         status,
         error: error.map(|error| format!("{error:?}")),
         fault,
     });
-    match fault {
-        ModelFault::Busy => failure.retryable().status(shown),
-        _ => failure.status(shown),
+    let shown = match status {
+        StatusCode::TOO_MANY_REQUESTS => status,
+        _ => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    match wait(status, headers, Refusal::RETRY_AFTER).filter(|_| has_quota) {
+        Some(time) => failure.retry_after(time).status(shown),
+        None => failure,
     }
+}
+
+/// Returns `true` if an error says that the quota of the key is used up, which OpenAI does with status 429.
+fn is_quota(body: &Json) -> bool {
+    let error = body.get("error").unwrap_or_default();
+    let mut codes = ["code", "type"]
+        .into_iter()
+        .filter_map(|name| error.get(name));
+    codes.any(|code| {
+        code.string()
+            .is_some_and(|code| code == "insufficient_quota")
+    })
 }

@@ -77,6 +77,13 @@ pub trait Upstream: Dialect<Event: Sync> {
     /// Returns `true` if `event` is the last of a stream. Everything after it is ignored.
     fn is_last(event: &Self::Event) -> bool;
 
+    /// Returns `true` if an event has output of the model, unlike a keep-alive or the announcement of an answer. `true`
+    /// by default.
+    fn is_output(event: &Self::Event) -> bool {
+        let _ = event;
+        true
+    }
+
     /// Converts an event into output of a reply. `None` if the reply writes this event itself.
     fn output(event: &Self::Event) -> Option<Self::Output>;
 
@@ -154,6 +161,7 @@ pub struct Relay<U: Upstream> {
     /// The token usage that was reported to the reply.
     reported: Usage,
     is_over: bool,
+    has_output: bool,
     form: Form,
     /// `true` if events of the same dialect were relayed unchanged.
     is_native: bool,
@@ -293,6 +301,7 @@ impl<U: Upstream> Relay<U> {
             answer,
             reported: Usage::default(),
             is_over: false,
+            has_output: false,
             form: Form::Unknown,
             is_native: false,
         }
@@ -329,6 +338,7 @@ impl<U: Upstream> Relay<U> {
             return Err(failed::<U>(failure));
         }
         self.is_over = U::is_last(event);
+        self.has_output = self.has_output || U::is_output(event);
         let usage = U::usage(event, &self.answer);
         #[cfg(feature = "tracing")]
         if let Some(usage) = usage {
@@ -365,6 +375,13 @@ impl<U: Upstream> Relay<U> {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// Returns `true` if output of the model was read. The caller can limit the time until then, which blank lines,
+    /// comments and keep-alives do not end.
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        self.has_output
     }
 
     /// Relays events unchanged into a reply whose output can be created from them.

@@ -68,6 +68,24 @@ impl Upstream for OpenAi {
         *event == Event::Done
     }
 
+    fn is_output(event: &Event) -> bool {
+        let Event::Chunk(chunk) = event else {
+            return true;
+        };
+        // The first chunk has the role and an empty text.
+        chunk.choices.iter().any(|choice| {
+            let delta = &choice.delta;
+            let has_text = |text: &Option<String>| text.as_ref().is_some_and(|it| !it.is_empty());
+            let mut unknown = delta.unknown.iter();
+            choice.finish_reason.is_some()
+                || has_text(&delta.content)
+                || has_text(&delta.refusal)
+                || !delta.tool_calls.is_empty()
+                || delta.function_call.is_some()
+                || unknown.any(|(_, value)| !matches!(value.text(), "null" | "\"\"" | "[]"))
+        })
+    }
+
     fn output(event: &Event) -> Option<ChatCompletionChunk> {
         match event {
             Event::Chunk(chunk) => Some(chunk.clone()),

@@ -4,10 +4,11 @@ use std::error::Error;
 use std::fmt;
 use std::iter;
 use std::panic::Location;
+use std::time::Duration;
 
 use http::StatusCode;
 
-use super::Failure;
+use super::{Failure, Refusal};
 use crate::json::{JsonError, WriteError};
 use crate::sse::TooLarge;
 
@@ -76,6 +77,9 @@ pub enum ModelFault {
     /// The server does not know the model.
     #[error("The model's server does not know the model.")]
     UnknownModel,
+    /// The quota of the API key is used up.
+    #[error("The quota of this server at the model's server is used up.")]
+    Quota,
     /// The server has too many requests at the moment.
     #[error("The model's server is busy.")]
     Busy,
@@ -108,6 +112,7 @@ impl ModelFault {
             Self::Refused => "refused",
             Self::Key => "key",
             Self::UnknownModel => "unknown_model",
+            Self::Quota => "quota",
             Self::Busy => "busy",
             Self::Failed => "failed",
             Self::Truncated => "truncated",
@@ -144,7 +149,8 @@ impl ModelFault {
 /// ```
 pub struct AgentError {
     message: Option<Box<str>>,
-    retryable: bool,
+    /// The time after which clients may retry; `None` if they must not.
+    retry_after: Option<Duration>,
     too_long: bool,
     status: Option<StatusCode>,
     cause: Option<Box<dyn Error + Send + Sync>>,
@@ -170,7 +176,7 @@ impl AgentError {
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self {
             message: Some(message.into()),
-            retryable: false,
+            retry_after: None,
             too_long: false,
             status: None,
             cause: None,
@@ -200,10 +206,17 @@ impl AgentError {
         self
     }
 
-    /// Allows clients to retry the turn.
+    /// Allows clients to retry the turn, after a few seconds.
     #[must_use]
-    pub fn retryable(mut self) -> Self {
-        self.retryable = true;
+    pub fn retryable(self) -> Self {
+        self.retry_after(Refusal::RETRY_AFTER)
+    }
+
+    /// Allows clients to retry the turn after `delay`, which is the header `retry-after` of the response, in whole
+    /// seconds. A failure after the first output has no header.
+    #[must_use]
+    pub fn retry_after(mut self, delay: Duration) -> Self {
+        self.retry_after = Some(delay);
         self
     }
 
@@ -224,7 +237,7 @@ impl AgentError {
     pub fn failure(&self) -> Failure<'_> {
         Failure {
             message: self.message(),
-            retryable: self.retryable,
+            retryable: self.retry_after.is_some(),
             too_long: self.too_long,
         }
     }
@@ -233,11 +246,17 @@ impl AgentError {
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         // Clients of models retry every 5xx, so it is sent only if a retry is allowed.
-        self.status.unwrap_or(if self.retryable {
+        self.status.unwrap_or(if self.retry_after.is_some() {
             StatusCode::SERVICE_UNAVAILABLE
         } else {
             StatusCode::BAD_REQUEST
         })
+    }
+
+    /// Returns the time after which clients may retry the turn; `None` if they must not.
+    #[must_use]
+    pub fn delay(&self) -> Option<Duration> {
+        self.retry_after
     }
 
     /// Returns the message for the user.
@@ -291,7 +310,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
         };
         Self {
             message,
-            retryable: false,
+            retry_after: None,
             too_long,
             status: None,
             cause: Some(Box::new(cause)),
@@ -315,7 +334,7 @@ impl fmt::Debug for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AgentError")
             .field("message", &self.message())
-            .field("retryable", &self.retryable)
+            .field("retry_after", &self.retry_after)
             .field("cause", &self.cause)
             .field("location", &format_args!("{}", self.location))
             .finish()

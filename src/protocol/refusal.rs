@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
@@ -25,7 +26,6 @@ pub struct Refusal {
     path: Box<str>,
     message: Cow<'static, str>,
     headers: Vec<(HeaderName, HeaderValue)>,
-    retryable: bool,
 }
 
 /// The header by which the official clients of language models decide whether to retry.
@@ -34,6 +34,9 @@ const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 impl Refusal {
     /// The code of a refusal because the request is too long for the model.
     pub(crate) const TOO_LONG: &'static str = "context_length_exceeded";
+
+    /// The time after which clients may repeat a request if no other is known.
+    pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(5);
 
     /// Creates a refusal with a status and a message.
     #[must_use]
@@ -44,7 +47,6 @@ impl Refusal {
             path: Box::default(),
             message: message.into(),
             headers: Vec::new(),
-            retryable: false,
         }
     }
 
@@ -66,24 +68,32 @@ impl Refusal {
     /// [retryable](Self::retryable).
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.retryable |= name == RETRY_AFTER;
         self.headers.push((name, value));
         self
     }
 
-    /// Allows clients to repeat the request. By default the response has the header
+    /// Allows clients to repeat the request after `delay`: sets the header `retry-after`, in whole seconds and at least
+    /// one.
+    #[must_use]
+    pub fn retry_after(mut self, delay: Duration) -> Self {
+        let seconds = delay.as_millis().div_ceil(1000).max(1);
+        let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
+        self.headers.retain(|(name, _)| name != RETRY_AFTER);
+        self.header(RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    /// Allows clients to repeat the request, after a few seconds. By default the response has the header
     /// `x-should-retry: false`, without which clients of models repeat requests after the statuses 401, 408, 429
     /// and those from 500 on.
     #[must_use]
-    pub fn retryable(mut self) -> Self {
-        self.retryable = true;
-        self
+    pub fn retryable(self) -> Self {
+        self.retry_after(Self::RETRY_AFTER)
     }
 
     /// Returns `true` if clients may repeat the request.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        self.retryable
+        self.headers.iter().any(|(name, _)| name == RETRY_AFTER)
     }
 
     /// Returns the HTTP status.
@@ -122,7 +132,7 @@ impl Refusal {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type);
-        if !self.retryable {
+        if !self.is_retryable() {
             headers.insert(X_SHOULD_RETRY, HeaderValue::from_static("false"));
         }
         for (name, value) in &self.headers {

@@ -1,5 +1,7 @@
 //! The writer of one reply of a protocol.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::StatusCode;
 
@@ -109,12 +111,12 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// Converts the failure into the refusal of a request, with `status`.
-    pub(crate) fn to_refusal(self, status: StatusCode) -> Refusal {
+    /// Converts the failure into the refusal of a request, with `status`. A client may retry after `delay`.
+    pub(crate) fn to_refusal(self, status: StatusCode, delay: Option<Duration>) -> Refusal {
         let refusal = Refusal::new(status, self.message.to_owned());
-        match (self.too_long, self.retryable) {
+        match (self.too_long, delay) {
             (true, _) => refusal.code(Refusal::TOO_LONG),
-            (_, true) => refusal.code("overloaded").retryable(),
+            (_, Some(delay)) => refusal.code("overloaded").retry_after(delay),
             _ => refusal.code("agent_failed"),
         }
     }

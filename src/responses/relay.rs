@@ -90,6 +90,13 @@ impl Upstream for Responses {
         event.stream().is_some_and(StreamEvent::is_last)
     }
 
+    fn is_output(event: &Event) -> bool {
+        let has_output = |event: &StreamEvent| event.item.is_some() || event.delta.is_some();
+        event
+            .stream()
+            .is_none_or(|event| has_output(event) || event.is_last())
+    }
+
     fn output(event: &Event) -> Option<StreamEvent> {
         event.stream().cloned()
     }

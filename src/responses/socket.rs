@@ -1,6 +1,7 @@
 //! Responses over a WebSocket.
 
 use bytes::{Bytes, BytesMut};
+use http::header::RETRY_AFTER;
 use http::{Response, StatusCode};
 
 use super::Responses;
@@ -15,7 +16,8 @@ use crate::router::socket::{Action, Ask, Dialect, EventMessage, Exchange};
 ///   and every message of an answer repeats the `stream_id` of its request.
 /// * An event is a message with the JSON of its data. `[DONE]` is not sent: it is not JSON, and OpenAI's client for
 ///   Python fails on it.
-/// * An HTTP error response becomes a message of type `error` with the status. The connection remains open.
+/// * An HTTP error response becomes a message of type `error` with the status and the header `retry-after`. The
+///   connection remains open.
 #[derive(Debug, Default)]
 pub(super) struct ResponsesDialect;
 
@@ -85,6 +87,9 @@ impl Dialect for ResponsesDialect {
         out: &mut BytesMut,
     ) {
         let status = response.status();
+        let wait = response.headers().get(RETRY_AFTER);
+        let wait = wait.and_then(|wait| wait.to_str().ok()?.parse::<u64>().ok());
+        let headers = wait.map(|wait| format!(r#","headers":{{"retry-after":"{wait}"}}"#));
         let body = Json::parse(response.into_body()).unwrap_or_default();
         out.extend_from_slice(b"{");
         if let Some(lane) = exchange.map(Exchange::lane).filter(|lane| !lane.is_empty()) {
@@ -92,9 +97,10 @@ impl Dialect for ResponsesDialect {
         }
         let error = body.get("error").unwrap_or_default();
         let rest = format!(
-            r#""type":"error","status":{},"error":{}}}"#,
+            r#""type":"error","status":{},"error":{}{}}}"#,
             status.as_u16(),
             error.text(),
+            headers.unwrap_or_default(),
         );
         out.extend_from_slice(rest.as_bytes());
     }

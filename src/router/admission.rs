@@ -2,9 +2,8 @@
 
 use bytes::{Buf, Bytes};
 use futures_core::Stream;
-use http::header::RETRY_AFTER;
 use http::request::Parts;
-use http::{Extensions, HeaderValue, StatusCode};
+use http::{Extensions, StatusCode};
 
 use super::{Inner, Route, RouteKind};
 use crate::agent::{Busy, Running};
@@ -78,5 +77,5 @@ pub(super) fn busy(reason: Busy) -> Refusal {
     };
     Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
         .code("overloaded")
-        .header(RETRY_AFTER, HeaderValue::from_static("5"))
+        .retryable()
 }

@@ -128,7 +128,7 @@ pub struct Call {
     pub(super) path: Arc<str>,
     /// The path of the route as clients see it, with the names of the parameters.
     pub(super) public_path: Arc<str>,
-    pub(super) router: super::Router,
+    pub(super) router: Arc<super::Inner>,
     pub(super) running: Running,
     pub(super) recording: Option<Recording>,
     pub(super) agent: Option<Arc<str>>,
@@ -151,14 +151,14 @@ impl Call {
     }
 
     fn extensions(&self) -> &Extensions {
-        &self.router.inner.shared
+        &self.router.shared
     }
 
     /// Returns `path` of this router as clients see it, below the [base path](super::Router::base_path), for documents
     /// that contain paths.
     #[must_use]
     pub fn public_path(&self, path: &str) -> String {
-        self.router.inner.base.join(path)
+        self.router.base.join(path)
     }
 
     /// Returns `true` if the request comes from no page, or from a page that may call. The origin of such a page is
@@ -170,7 +170,7 @@ impl Call {
     /// must not even execute such requests.
     #[must_use]
     pub fn is_origin_allowed(&self) -> bool {
-        let inner = &self.router.inner;
+        let inner = &*self.router;
         let headers = &self.parts.headers;
         let Some(origin) = headers.get(ORIGIN) else {
             return true;
@@ -182,7 +182,7 @@ impl Call {
     /// Returns the environment of the router.
     #[must_use]
     pub fn env(&self) -> &Env {
-        &self.router.inner.env
+        &self.router.env
     }
 
     /// Returns the conversations of the user who sent this request, below the path of a route. `None` if the router
@@ -190,7 +190,7 @@ impl Call {
     /// parameters of the request replace those of the route.
     #[must_use]
     pub fn conversations(&self, route: &str) -> Option<UserConversations> {
-        let stored = self.router.inner.conversations.as_ref().and_then(|stored| {
+        let stored = self.router.conversations.as_ref().and_then(|stored| {
             let path = self.public_path(&super::path::fill(route, &self.params));
             stored.of(&self.parts, &path, self.env())
         });
@@ -217,7 +217,7 @@ impl Call {
     /// A [`Refusal`] with status 503 if the server shuts down, or the [maximum](super::Router::max_turns) of turns is
     /// running.
     pub fn begin_turn(&mut self) -> Result<(), Refusal> {
-        self.running = self.router.inner.enter(true)?;
+        self.running = self.router.enter(true)?;
         Ok(())
     }
 
@@ -254,7 +254,7 @@ impl Call {
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
         copy_values(&mut self.parts);
-        let inner = &self.router.inner;
+        let inner = &*self.router;
         let (env, consent) = (inner.env.clone(), inner.consent.clone());
         let request = Request::<P>::of(self.parts, message, env, consent)
             .settings(settings)
@@ -267,7 +267,7 @@ impl Call {
         let digest = self.digest;
         // The request is created outside the future, which so contains one pointer to it instead of two copies.
         async move {
-            let inner = &*router.inner;
+            let inner = &*router;
             #[cfg(feature = "resumable")]
             if let Some(replies) = &inner.replies {
                 replies.begin(&request, &inner.consent, &inner.env).await;
@@ -289,7 +289,7 @@ impl Call {
     /// Returns the replies among which the reply to this request is stored. `None` if it is not resumable.
     #[cfg(feature = "resumable")]
     fn resumable<P: Protocol>(&self, message: &P::Request) -> Option<UserReplies> {
-        let replies = self.router.inner.replies.as_ref()?;
+        let replies = self.router.replies.as_ref()?;
         match replies.takes::<P>(message) {
             true => self.replies(&self.path),
             false => None,
@@ -303,7 +303,7 @@ impl Call {
     #[cfg(feature = "resumable")]
     #[must_use]
     pub fn replies(&self, route: &str) -> Option<UserReplies> {
-        let replies = self.router.inner.replies.as_ref()?;
+        let replies = self.router.replies.as_ref()?;
         let path = self.public_path(&super::path::fill(route, &self.params));
         replies.of(&self.parts, &path, self.env(), &self.running)
     }
@@ -372,7 +372,7 @@ impl fmt::Debug for Call {
 async fn respond<P: Protocol>(
     mut body: Body,
     is_stream: bool,
-    router: &super::Router,
+    router: &super::Inner,
 ) -> Response<Body> {
     let failed = is_stream && P::AWAITS_OUTPUT && fails_early(&mut body, router).await;
     match is_stream && !failed {
@@ -382,8 +382,8 @@ async fn respond<P: Protocol>(
 }
 
 /// Waits for the first output. Returns `true` if the turn has failed without output.
-async fn fails_early(body: &mut Body, router: &super::Router) -> bool {
-    let timeout = router.inner.first_output_timeout();
+async fn fails_early(body: &mut Body, router: &super::Inner) -> bool {
+    let timeout = router.first_output_timeout();
     if timeout.is_zero() {
         return false;
     }
@@ -394,7 +394,7 @@ async fn fails_early(body: &mut Body, router: &super::Router) -> bool {
         if body.poll_output(cx).is_ready() {
             return Poll::Ready(());
         }
-        match ticks.get_or_insert_with(|| router.inner.env.ticks(timeout)) {
+        match ticks.get_or_insert_with(|| router.env.ticks(timeout)) {
             Some(ticks) => ticks.as_mut().poll_next(cx).map(drop),
             // Without a timer the wait would have no end.
             None => Poll::Ready(()),

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_core::Stream;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use http::{HeaderMap, Method, StatusCode};
 
 use crate::protocol::{Env, Refusal, Ticks};
 
@@ -166,7 +166,7 @@ impl Budget {
             let message = "too many request bodies at a time";
             Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
                 .code("overloaded")
-                .header(RETRY_AFTER, HeaderValue::from_static("5"))
+                .retryable()
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod admission;
 mod cors;
+mod current;
 mod endpoint;
 mod guard;
 mod hosts;
@@ -40,6 +41,7 @@ use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
 #[cfg(feature = "resumable")]
 use crate::replies::Replies;
+use current::Current;
 use guard::Guard;
 use hosts::Hosts;
 use intake::{Budget, Limits};
@@ -67,11 +69,10 @@ const UNREAD: Duration = Duration::from_secs(5);
 /// }
 /// ```
 ///
-/// Cloning a router is cheap: clones share everything.
-#[derive(Clone, Debug, Default)]
-pub struct Router {
-    inner: Arc<Inner>,
-}
+/// Cloning a router is cheap: clones share everything, also what [replaces](Self::replace) the router while a server
+/// runs. A method that changes a router makes a router of its own from a clone.
+#[derive(Clone, Default)]
+pub struct Router(Arc<Current>);
 
 #[derive(Clone, Default)]
 struct Inner {
@@ -330,12 +331,45 @@ impl Router {
     ///
     /// New turns are refused even if this future is dropped. The call may be repeated, also concurrently.
     pub async fn drain(&self, patience: impl Future<Output = ()>) {
-        let limit = || self.inner.env.ticks(UNREAD);
-        self.inner.turns.drain(patience, limit).await;
+        let inner = self.inner();
+        inner
+            .turns
+            .drain(patience, || inner.env.ticks(UNREAD))
+            .await;
+    }
+
+    /// Replaces the routes and settings of this router and of all its clones with those of `next`, for a change of the
+    /// configuration while a server runs.
+    ///
+    /// Every request from now on is answered by `next`, on whichever connection it arrives, and so is every turn of an
+    /// open [WebSocket](socket): it meets the guards, limits, hosts, origins and agents of `next`. Requests that have
+    /// arrived before end as they began, with the agent, the limits and the stores of then: a long reply may go on for
+    /// hours after the key of its user was removed.
+    ///
+    /// Running turns still count in [`max_turns`](Self::max_turns), and [`drain`](Self::drain) waits for them.
+    /// Questions in text can still be answered, once, unless `next` has another [secret](Self::secret). Stores are
+    /// those of `next`: give it the same ones, for example by making both routers from clones of one.
+    ///
+    /// ```
+    /// use copilot_wire::Router;
+    ///
+    /// # fn configured(_: &str) -> Router { Router::new() }
+    /// let router = configured("agents.toml");
+    /// let server = router.clone(); // for the server, which passes every request to it
+    /// // The file has changed:
+    /// router.replace(configured("agents.toml"));
+    /// # drop(server);
+    /// ```
+    pub fn replace(&self, next: Self) {
+        self.0.replace(Inner::clone(&next.inner()));
+    }
+
+    fn inner(&self) -> Arc<Inner> {
+        self.0.get()
     }
 
     fn edit(&mut self) -> &mut Inner {
-        Arc::make_mut(&mut self.inner)
+        Arc::make_mut(&mut self.0).get_mut()
     }
 
     /// Mounts an agent as a descriptor, a model, or any other [`Mount`].
@@ -418,16 +452,26 @@ impl Router {
         B: Stream<Item = Result<D, E>>,
         D: Buf,
     {
-        let inner = &*self.inner;
+        let inner = self.inner();
+        inner.handle(request).await
+    }
+}
+
+impl Inner {
+    async fn handle<B, D, E>(self: &Arc<Self>, request: Request<B>) -> Response<Body>
+    where
+        B: Stream<Item = Result<D, E>>,
+        D: Buf,
+    {
         let (parts, body) = request.into_parts();
         let body = pin!(body);
         // Created first: every response, including refusals, must wait for the remaining bytes of the body.
-        let mut upload = Upload::new(&parts, body, inner.limits.size);
-        let origin = inner.cors.origin(&parts.headers, &inner.origins);
-        let mut response = match inner.find(&parts) {
+        let mut upload = Upload::new(&parts, body, self.limits.size);
+        let origin = self.cors.origin(&parts.headers, &self.origins);
+        let mut response = match self.find(&parts) {
             Found::Socket(route) => socket::no_socket(route),
             Found::Route(route, params) => self.answer(route, params, parts, &mut upload).await,
-            Found::Preflight => inner.cors.preflight(&parts.headers, &inner.origins),
+            Found::Preflight => self.cors.preflight(&parts.headers, &self.origins),
             Found::OtherMethods(allow) => {
                 let message = "method not allowed";
                 let mut response = refuse(&Refusal::new(StatusCode::METHOD_NOT_ALLOWED, message));
@@ -441,13 +485,13 @@ impl Router {
             }
         };
         // Refusals have the CORS headers too: without them a browser hides the status and the message from the page.
-        inner.cors.apply(origin, response.headers_mut());
-        upload.finish(&response, &inner.env).await;
+        self.cors.apply(origin, response.headers_mut());
+        upload.finish(&response, &self.env).await;
         response
     }
 
     async fn answer<D, E>(
-        &self,
+        self: &Arc<Self>,
         route: &Route,
         params: Params,
         mut parts: Parts,
@@ -457,16 +501,16 @@ impl Router {
         D: Buf,
     {
         let endpoint = &route.endpoint;
-        let path = self.inner.base.join_shared(&route.text);
+        let path = self.base.join_shared(&route.text);
         let protocol = endpoint.protocol();
-        let record = protocol.map(|protocol| Record::new(&self.inner.env, protocol));
+        let record = protocol.map(|protocol| Record::new(&self.env, protocol));
         let mut seen = Extensions::new();
-        let admitted = self.inner.admit(route, &mut parts, body, &mut seen);
+        let admitted = self.admit(route, &mut parts, body, &mut seen);
         let response = match admitted.await {
             Ok((body, running)) => {
                 let call = Call {
                     #[cfg(feature = "resumable")]
-                    digest: match &self.inner.replies {
+                    digest: match &self.replies {
                         Some(replies) => replies.digest(&parts, &body),
                         None => String::new(),
                     },
@@ -475,7 +519,7 @@ impl Router {
                     body,
                     path: Arc::clone(&route.text),
                     public_path: Arc::clone(&path),
-                    router: self.clone(),
+                    router: Arc::clone(self),
                     running: running.clone(),
                     recording: None,
                     agent: None,
@@ -514,6 +558,13 @@ fn refuse(refusal: &Refusal) -> Response<Body> {
     refusal.to_response(json, refusal.to_json()).map(Body::full)
 }
 
+impl fmt::Debug for Router {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner().fmt(f)
+    }
+}
+
+/// Shows the routes.
 impl fmt::Debug for Inner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()

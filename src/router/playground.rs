@@ -44,7 +44,7 @@ impl Router {
     ) -> Result<Self, MountError> {
         self.with(|site| {
             site.route(Method::GET, "/", Page(playground::page(scripts)))?;
-            site.document(FRONTS, |call| call.router.inner.fronts())
+            site.document(FRONTS, |call| call.router.fronts())
         })
     }
 

@@ -309,6 +309,7 @@ impl Decoder {
                         return Ok(Some(found));
                     }
                     block = Block::default();
+                    skip_blank(input);
                     // The id may be longer than its bytes: invalid UTF-8 is replaced.
                     scarce = self.is_scarce(input);
                 }
@@ -532,6 +533,14 @@ impl fmt::Debug for Decoder {
             .field("failed", &self.failed)
             .finish_non_exhaustive()
     }
+}
+
+/// Skips blank lines where no block is open, without its last byte: a CR there may need an LF.
+#[inline]
+fn skip_blank(input: &mut &[u8]) {
+    let is_text = |byte: &u8| !matches!(byte, b'\n' | b'\r');
+    let blank = input.iter().position(is_text).unwrap_or(input.len());
+    *input = input.get(blank.saturating_sub(1)..).unwrap_or_default();
 }
 
 /// Decodes UTF-8 with replacement, as the HTML standard requires. Each maximal ill-formed sequence

@@ -14,6 +14,7 @@ mod forgery;
 mod form;
 mod inside;
 mod lines;
+mod replaced;
 #[cfg(feature = "resumable")]
 mod servers;
 mod trouble;

@@ -11,6 +11,7 @@ mod deletions;
 mod handshake;
 mod limits;
 mod properties;
+mod reload;
 mod responses;
 mod support;
 mod turns;

@@ -189,6 +189,8 @@ fn a_failure_before_the_first_output_is_an_error() {
         assert_eq!(kinds(&messages), ["error"], "{prompt}");
         assert_eq!(messages[0]["status"], status, "{prompt}");
         assert_eq!(messages[0]["error"]["code"], code, "{prompt}");
+        let wait = messages[0]["headers"]["retry-after"].as_str();
+        assert_eq!(wait, (status == 503).then_some("5"), "{prompt}");
     }
 }
 

@@ -240,34 +240,35 @@ fn a_refusal_of_responses_stays_one() {
 #[test]
 fn a_refused_request_is_a_failure_with_a_sentence_and_codes() {
     let refused = |status: u16, body: &str| {
-        refused::<OpenAi>(StatusCode::from_u16(status).unwrap(), body.as_bytes())
+        let status = StatusCode::from_u16(status).unwrap();
+        refused::<OpenAi>(status, &HeaderMap::new(), body.as_bytes())
     };
     for (status, shown, sentence, again) in [
         (
             401,
-            502,
+            400,
             "The model's server did not accept the key of this server.",
             false,
         ),
         (
             403,
-            502,
+            400,
             "The model's server did not accept the key of this server.",
             false,
         ),
         (
             404,
-            502,
+            400,
             "The model's server does not know the model.",
             false,
         ),
         (400, 400, "The model's server refused the request.", false),
         (429, 429, "The model's server is busy.", true),
         (529, 503, "The model's server is busy.", true),
-        (500, 502, "The model's server failed.", false),
+        (500, 400, "The model's server failed.", false),
         (
             302,
-            502,
+            400,
             "The model's server sent something that is not an answer.",
             false,
         ),
@@ -328,4 +329,7 @@ fn only_a_busy_server_is_asked_again() {
     assert_eq!(wait(429, &headers, 1), Some(1000));
     headers.insert("x-should-retry", "false".parse().unwrap());
     assert_eq!(wait(429, &headers, 0), None);
+    headers.insert("x-should-retry", "true".parse().unwrap());
+    assert_eq!(wait(500, &headers, 0), Some(500));
+    assert_eq!(wait(400, &headers, 0), None);
 }

@@ -5,18 +5,28 @@ use std::fmt;
 use std::time::Duration;
 
 use copilot_wire::Reply;
-use copilot_wire::json::Json;
-use copilot_wire::openai::{ChatMessage, ChatRequest, ErrorObject, Relay};
-use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use futures_util::StreamExt;
+use copilot_wire::models::refused;
+use copilot_wire::openai::{ChatMessage, ChatRequest, OpenAi, Relay};
+use copilot_wire::protocol::{AgentError, Conversation, ModelFault, Protocol};
 use http::StatusCode;
-use reqwest::{Response, Url};
+use reqwest::Url;
+use tokio::time::{Instant, timeout, timeout_at};
 
 const INSTRUCTIONS: &str =
     "You are a financial analyst. Answer briefly, in Markdown, from the data you are given.";
 
 /// The largest number of characters of one message that a model is given.
 const LIMIT: usize = 20_000;
+
+/// The time limit for the first output of the model.
+const FIRST_OUTPUT: Duration = Duration::from_secs(300);
+
+/// The time limit for an answer.
+const ANSWER: Duration = Duration::from_secs(3600);
+
+/// The time limit for the body of an error, and the number of bytes that are read of it.
+const ERROR: Duration = Duration::from_secs(5);
+const LONGEST_ERROR: usize = 64 * 1024;
 
 /// A model behind an OpenAI-compatible endpoint.
 pub struct Model {
@@ -121,32 +131,48 @@ impl Model {
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        let sent = request.body(prompt.to_json()).send().await;
-        let response = sent.map_err(|error| {
-            AgentError::from(error.without_url()).status(StatusCode::BAD_GATEWAY)
-        })?;
-        if let Err(error) = response.error_for_status_ref() {
-            return Err(refused(error.without_url(), response).await);
+        // Keep-alives would renew the timeout of the client for ever.
+        let begin = Instant::now();
+        let sent = request.body(prompt.to_json()).send();
+        let sent = timeout_at(begin + FIRST_OUTPUT, sent).await;
+        let mut response = sent
+            .map_err(no_answer)?
+            .map_err(|error| no_answer(error.without_url()))?;
+        let status = response.status();
+        if status != StatusCode::OK {
+            let (headers, mut body) = (response.headers().clone(), Vec::new());
+            let reading = async {
+                while let Ok(Some(bytes)) = response.chunk().await
+                    && body.len() < LONGEST_ERROR
+                {
+                    body.extend_from_slice(&bytes);
+                }
+            };
+            let _ = timeout(ERROR, reading).await;
+            return Err(refused::<OpenAi>(status, &headers, &body));
         }
 
         let mut relay = Relay::new();
-        let mut stream = response.bytes_stream();
-        while let Some(bytes) = stream.next().await {
-            let bytes = bytes.map_err(reqwest::Error::without_url)?;
+        while !relay.is_over() {
+            let limit = if relay.has_output() {
+                ANSWER
+            } else {
+                FIRST_OUTPUT
+            };
+            let next = timeout_at(begin + limit, response.chunk()).await?;
+            let Some(bytes) = next.map_err(reqwest::Error::without_url)? else {
+                break;
+            };
             relay.text(&bytes, &reply).await?;
         }
         Ok(relay.end(reply)?)
     }
 }
 
-/// Returns the failure for an error response of the model's server.
-async fn refused(error: reqwest::Error, response: Response) -> AgentError {
-    let body = response.bytes().await.unwrap_or_default();
-    let body = Json::parse(body).unwrap_or_default();
-    match ErrorObject::find(&body) {
-        Some(error) if error.is_too_long() => AgentError::too_long(),
-        _ => error.into(),
-    }
+/// Returns the failure of a server that cannot be reached.
+fn no_answer(cause: impl Error + Send + Sync + 'static) -> AgentError {
+    let sentence = ModelFault::NoAnswer.to_string();
+    AgentError::from(cause).user_message(sentence)
 }
 
 /// Cuts a text that is longer than a model takes.

@@ -149,16 +149,26 @@ async fn failure(model: Model, path: &str) -> (u16, Value) {
     (head.status.as_u16(), body["error"].clone())
 }
 
+/// After 400 Claude Code tries again with fewer features.
+fn final_status(path: &str) -> u16 {
+    match path.ends_with("/messages") {
+        true => 424,
+        false => 400,
+    }
+}
+
 const PATHS: [&str; 3] = ["/v1/chat/completions", "/v1/responses", "/v1/messages"];
 
 #[tokio::test]
-async fn a_model_that_cannot_be_reached_is_a_bad_gateway() {
+async fn a_model_that_cannot_be_reached_fails_the_turn_for_good() {
     for path in PATHS {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
         drop(listener);
         let model = Model::new(&base, None, "m".into()).unwrap();
-        assert_eq!(failure(model, path).await.0, 502, "{path}");
+        let (status, error) = failure(model, path).await;
+        assert_eq!(status, final_status(path), "{path}");
+        assert_eq!(error["message"], "The model's server did not answer.");
     }
 }
 
@@ -169,18 +179,14 @@ async fn a_model_that_refuses_fails_the_turn_for_good() {
             r#"{"error":{"message":"9 tokens","code":"context_length_exceeded"}}"#,
             "The prompt is too long for the model.",
         ),
-        (
-            "no such model",
-            "Sorry, something went wrong and the answer is incomplete.",
-        ),
+        ("no such model", "The model's server refused the request."),
     ] {
         for path in PATHS {
             let (model, served) = refusing(error.to_owned());
             let (status, error) = failure(model, path).await;
-            // After 400 Claude Code tries again with fewer features.
-            let expected = match path.ends_with("/messages") && message.starts_with("Sorry") {
-                true => 424,
-                false => 400,
+            let expected = match message.starts_with("The prompt") {
+                true => 400,
+                false => final_status(path),
             };
             assert_eq!((status, &error["message"]), (expected, &json!(message)));
             served.join().unwrap();

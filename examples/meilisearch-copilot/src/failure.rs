@@ -74,9 +74,6 @@ pub(crate) fn told(error: UpstreamError) -> AgentError {
         UpstreamError::Failed(failure) if matches!(Cause::of(failure), Cause::TooLong) => {
             return AgentError::too_long().user_message(message);
         }
-        UpstreamError::Http(cause) if cause.is_connect() => {
-            AgentError::from(error).status(StatusCode::BAD_GATEWAY)
-        }
         // Nothing has been sent, and a question changes nothing: it may be asked again.
         UpstreamError::Refused(refused) if is_temporary(refused.status) => {
             let status = refused.status;

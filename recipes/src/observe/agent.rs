@@ -73,9 +73,9 @@ impl Sailor {
             let sent = request.send().await;
             let mut answer = sent.map_err(reqwest::Error::without_url)?;
             if !answer.status().is_success() {
-                let status = answer.status();
+                let (status, headers) = (answer.status(), answer.headers().clone());
                 let body = answer.bytes().await.unwrap_or_default();
-                return Err(refused::<OpenAi>(status, &body));
+                return Err(refused::<OpenAi>(status, &headers, &body));
             }
             let mut relay = Relay::new();
             while let Some(bytes) = answer.chunk().await.map_err(reqwest::Error::without_url)? {

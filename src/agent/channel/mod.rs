@@ -504,7 +504,11 @@ impl<P: Protocol> Channel<P> {
         // If nothing was sent yet, the failure is the whole response.
         let early = is_document || (state.held && !self.has_staged_output(&mut state));
         let whole = failure.filter(|_| early).map(|failure| {
-            let response = P::refuse(&failure.to_refusal(state.status));
+            let delay = match &outcome {
+                Outcome::Failed(error) => error.delay(),
+                _ => None,
+            };
+            let response = P::refuse(&failure.to_refusal(state.status, delay));
             let (head, body) = response.into_parts();
             (state.status, state.headers) = (head.status, Some(Box::new(head.headers)));
             body

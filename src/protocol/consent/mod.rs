@@ -81,6 +81,15 @@ impl Consent {
         }))
     }
 
+    /// Returns the `Consent` of the router that replaces the router of this one: `next` if it has another key of its
+    /// own, otherwise this one, whose ledger knows which questions were answered.
+    pub(crate) fn replaced_by(&self, next: Self) -> Self {
+        match next.0.common.get() {
+            Some(_) if next.0.key != self.0.key => next,
+            _ => self.clone(),
+        }
+    }
+
     /// Sets the key of all servers that share a store. This server still accepts questions that it signed with its own
     /// key.
     #[cfg(feature = "resumable")]

@@ -59,16 +59,15 @@ impl Router {
     /// The response that refuses a handshake. Its status is 426 if there is no WebSocket; some clients then send their
     /// requests by `POST`.
     pub async fn socket(&self, request: Parts) -> Result<Socket, Response<Body>> {
-        let inner = &*self.inner;
+        let inner = self.inner();
         let origin = inner.cors.origin(&request.headers, &inner.origins);
-        self.open(request).await.map_err(|mut refused| {
+        self.open(&inner, request).await.map_err(|mut refused| {
             inner.cors.apply(origin, refused.headers_mut());
             refused
         })
     }
 
-    async fn open(&self, mut request: Parts) -> Result<Socket, Response<Body>> {
-        let inner = &*self.inner;
+    async fn open(&self, inner: &Inner, mut request: Parts) -> Result<Socket, Response<Body>> {
         let refused = |status, message| refuse(&Refusal::new(status, message));
         let route = match inner.find(&request) {
             Found::Socket(route) => route,
@@ -93,14 +92,9 @@ impl Router {
             return Err(refused);
         }
         if !has_own_origin(&request.headers) {
-            if inner
-                .cors
-                .origin(&request.headers, &inner.origins)
-                .is_none()
-            {
-                let message = "this origin is not allowed";
-                return Err(refused(StatusCode::FORBIDDEN, message));
-            }
+            inner
+                .check_origin(&request.headers)
+                .map_err(|refusal| refuse(&refusal))?;
             // Browsers add the user's cookies and passwords to every handshake, which `fetch` does not let a page of
             // another origin do. A proxy or middleware may have turned them into other headers and extensions.
             let names: Vec<_> = request.headers.keys().cloned().collect();
@@ -127,11 +121,20 @@ impl Router {
             .admits(usize::MAX)
             .and_then(|()| turns.enter(false, 0));
         let running = running.map_err(|reason| refused(busy(reason)))?;
-        Ok(Socket::new(self, head, dialect, running))
+        Ok(Socket::new(self.clone(), inner, head, dialect, running))
     }
 }
 
 impl Inner {
+    /// Refuses pages of origins that may not open a WebSocket.
+    pub(super) fn check_origin(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        if has_own_origin(headers) || self.cors.origin(headers, &self.origins).is_some() {
+            return Ok(());
+        }
+        let message = "this origin is not allowed";
+        Err(Refusal::new(StatusCode::FORBIDDEN, message))
+    }
+
     fn socket_of(&self, route: &Route) -> Option<&Factory> {
         let mut sockets = self.sockets.iter();
         sockets.find_map(|(path, factory)| (*path == route.path).then_some(factory))

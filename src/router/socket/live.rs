@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::{Future, ready};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Bytes, BytesMut};
@@ -16,7 +17,7 @@ use super::handshake::Head;
 use crate::agent::Body;
 use crate::conversations::ConnectionTurns;
 use crate::protocol::{Payloads, Refusal};
-use crate::router::Router;
+use crate::router::Inner as RouterInner;
 
 /// The maximum size in bytes of a response that is not a stream.
 const DOCUMENT: usize = 1 << 20;
@@ -32,8 +33,7 @@ pub(super) struct Live {
     pub(super) exchange: Exchange,
     /// `true` if the client gets no messages of the answer.
     pub(super) silent: bool,
-    /// `true` once the response has a success status.
-    pub(super) is_accepted: bool,
+    pub(super) standing: Standing,
     state: State,
 }
 
@@ -45,6 +45,19 @@ enum State {
     /// Collects a response that is not a stream.
     Reading(Box<Parts>, Body, Vec<u8>),
     Ended,
+}
+
+/// What the answer to a request says about later requests on the connection.
+#[derive(Clone, Copy)]
+pub(super) enum Standing {
+    /// Nothing.
+    Open,
+    /// The request was accepted.
+    Accepted,
+    /// The guards do not know the caller.
+    UnknownCaller,
+    /// The host or the origin is not allowed.
+    OtherPage,
 }
 
 /// The next message of an exchange.
@@ -66,7 +79,7 @@ impl Live {
                 events: 0,
             },
             silent,
-            is_accepted: false,
+            standing: Standing::Open,
             state: State::Waiting(ask),
         }
     }
@@ -96,7 +109,7 @@ impl Live {
     /// Sends the request to the router.
     pub(super) fn start(
         &mut self,
-        router: &Router,
+        router: Arc<RouterInner>,
         head: &Head,
         turns: ConnectionTurns,
         dialect: &dyn Dialect,
@@ -104,17 +117,23 @@ impl Live {
         let State::Waiting(ask) = std::mem::replace(&mut self.state, State::Ended) else {
             return;
         };
-        let Some(mut parts) = head.request(ask.method, &ask.path, &ask.headers) else {
-            let message = "the address of the request is too long";
-            let refusal = Refusal::new(StatusCode::URI_TOO_LONG, message);
+        let mut refuse = |refusal| {
             let refused = dialect.refuse(&refusal).map(Body::full);
             self.state = State::Asking(Box::pin(ready(refused)));
-            return;
         };
+        let Some(mut parts) = head.request(ask.method, &ask.path, &ask.headers) else {
+            let message = "the address of the request is too long";
+            return refuse(Refusal::new(StatusCode::URI_TOO_LONG, message));
+        };
+        // The router may have been replaced since the handshake.
+        if let Err(refusal) = router.check_origin(&parts.headers) {
+            refuse(refusal);
+            self.standing = Standing::OtherPage;
+            return;
+        }
         parts.extensions.extend(ask.extensions);
         parts.extensions.insert(turns);
         let request = Request::from_parts(parts, Once(Some(ask.body)));
-        let router = router.clone();
         self.state = State::Asking(Box::pin(async move { router.handle(request).await }));
     }
 
@@ -130,7 +149,14 @@ impl Live {
                 State::Waiting(_) => return Poll::Pending,
                 State::Asking(asking) => {
                     let (head, body) = ready!(asking.as_mut().poll(cx)).into_parts();
-                    self.is_accepted = head.status.is_success();
+                    // The failure of an agent is no refusal.
+                    let is_refusal = head.extensions.get::<Refusal>().is_some();
+                    self.standing = match head.status.as_u16() {
+                        200..300 => Standing::Accepted,
+                        401 if is_refusal => Standing::UnknownCaller,
+                        421 if is_refusal => Standing::OtherPage,
+                        _ => self.standing,
+                    };
                     let framing = dialect.framing();
                     let is_stream = head.headers.get(CONTENT_TYPE).is_some_and(|it| {
                         it.as_bytes().starts_with(framing.content_type().as_bytes())

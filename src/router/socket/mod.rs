@@ -27,13 +27,13 @@ pub use dialect::{Action, Ask, Dialect, EventMessage, Exchange};
 pub use handshake::is_handshake;
 pub(super) use handshake::no_socket;
 
-use super::Router;
+use super::{Inner as RouterInner, Router};
 use crate::agent::Running;
 use crate::conversations::Connection;
 use crate::json::Json;
 use crate::protocol::{Refusal, Ticks};
 use handshake::Head;
-use live::{Live, Next};
+use live::{Live, Next, Standing};
 
 /// A function that creates the dialect of a connection.
 pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Dialect> + Send + Sync>;
@@ -109,7 +109,10 @@ pub enum Message {
 /// Polling the stream runs the agents, like polling a [`Body`](crate::Body). While it is not polled, because the client
 /// does not read, the agents wait as soon as their buffers are full. Dropping the socket drops the agents.
 ///
-/// Turns begin and end like those of `POST` requests. A shutdown by [`Router::drain`] lets running turns end, and then
+/// Turns begin and end like those of `POST` requests: each is a request to the router as it is then, which may have been
+/// [replaced](Router::replace) since the handshake. If the guards do not know the caller any more (status 401), or its
+/// host or origin is no longer allowed, the request is refused, the running turns end, and the connection is closed with
+/// code 1008; if messages contain the headers that guards check, only unless a later one is accepted. A shutdown by [`Router::drain`] lets running turns end, and then
 /// closes the connection with code 1001.
 ///
 /// # Limits
@@ -118,7 +121,8 @@ pub enum Message {
 /// are answered at a time and as many may wait; the waiting ones together may not exceed the limit of a body, and count
 /// in the [budget](Router::body_budget) of all bodies. Further requests are refused in the format of the protocol. A
 /// connection is closed if the client does not answer three pings, 30 seconds apart, and a connection whose handshake
-/// no guard has checked is closed if no request is accepted within this time.
+/// no guard has checked is closed if no request is accepted within this time, at first or after one of an unknown
+/// caller.
 ///
 /// While a server waits for a client that does not read, it does not poll the stream. So the server must have a timeout
 /// for sending, as the servers in the guide have.
@@ -147,7 +151,7 @@ struct Inner {
     ticks: Option<Ticks>,
     /// The number of pings since the last sign of the client.
     pings: u8,
-    /// The number of all pings.
+    /// The number of pings since the handshake, or since the caller of an accepted request became unknown.
     age: u8,
     /// `true` once a request was accepted, or if guards have checked the handshake.
     is_accepted: bool,
@@ -157,17 +161,24 @@ struct Inner {
 #[derive(Clone, Copy)]
 enum State {
     Open,
+    /// The client is not welcome any more. Its running exchanges end, and then the connection is closed.
+    Leaving,
     Closing(u16, &'static str),
     Closed,
 }
 
 impl Socket {
-    fn new(router: &Router, head: Head, dialect: Box<dyn Dialect>, running: Running) -> Self {
-        let env = &router.inner.env;
-        let connection = Connection::new(&router.inner.connections);
+    fn new(
+        router: Router,
+        inner: &RouterInner,
+        head: Head,
+        dialect: Box<dyn Dialect>,
+        running: Running,
+    ) -> Self {
+        let connection = Connection::new(&inner.connections);
         let is_accepted = !dialect.has_headers();
         Self(Box::new(Inner {
-            router: router.clone(),
+            router,
             head,
             dialect,
             running,
@@ -176,7 +187,7 @@ impl Socket {
             last: 0,
             notices: VecDeque::new(),
             out: BytesMut::new(),
-            ticks: env.ticks(PING),
+            ticks: inner.env.ticks(PING),
             pings: 0,
             age: 0,
             is_accepted,
@@ -194,26 +205,24 @@ impl Socket {
     /// Returns the maximum size of a message of the client in bytes.
     #[must_use]
     pub fn limit(&self) -> usize {
-        self.0.router.inner.limits.size
+        self.0.limit()
     }
 
     /// Processes a message of the client. Poll the stream afterwards.
     pub fn receive(&mut self, message: Message) {
         let inner = &mut *self.0;
         inner.pings = 0;
-        if !matches!(inner.state, State::Open) {
-            return;
-        }
         match message {
-            Message::Text(text) if text.len() <= inner.router.inner.limits.size => inner.read(text),
+            Message::Close { .. } => {
+                inner.live.clear();
+                inner.state = State::Closed;
+            }
+            _ if !matches!(inner.state, State::Open) => {}
+            Message::Text(text) if text.len() <= inner.limit() => inner.read(text),
             Message::Text(_) | Message::TooLarge => inner.close(1009, "message too large"),
             Message::Binary => {
                 let message = "binary messages are not supported";
                 inner.refuse(None, &Refusal::new(StatusCode::BAD_REQUEST, message));
-            }
-            Message::Close { .. } => {
-                inner.live.clear();
-                inner.state = State::Closed;
             }
             Message::Ping | Message::Pong => {}
         }
@@ -231,6 +240,10 @@ impl Socket {
 }
 
 impl Inner {
+    fn limit(&self) -> usize {
+        self.router.inner().limits.size
+    }
+
     fn read(&mut self, text: Bytes) {
         match Json::parse(text) {
             Ok(message) => match self.dialect.read(&message) {
@@ -254,13 +267,13 @@ impl Inner {
             let message = "the last message is still being answered";
             Refusal::new(StatusCode::CONFLICT, message)
         } else if self.live.len() >= RUNNING + WAITING
-            || bytes.saturating_add(ask.body.len()) > self.router.inner.limits.size
+            || bytes.saturating_add(ask.body.len()) > self.limit()
         {
             let message = "too many requests wait on this connection";
             Refusal::new(StatusCode::TOO_MANY_REQUESTS, message)
         } else {
-            let budget = &self.router.inner.limits.budget;
-            match budget.count(std::mem::take(&mut ask.body)) {
+            let router = self.router.inner();
+            match router.limits.budget.count(std::mem::take(&mut ask.body)) {
                 Ok(body) => {
                     ask.body = body;
                     self.live.push(Live::new(ask, false));
@@ -321,7 +334,7 @@ impl Inner {
                 let lane = &live.exchange.lane;
                 if before.iter().all(|before| before.exchange.lane != *lane) {
                     let turns = self.connection.turns();
-                    live.start(&self.router, &self.head, turns, &*self.dialect);
+                    live.start(self.router.inner(), &self.head, turns, &*self.dialect);
                     running += 1;
                 }
             }
@@ -335,7 +348,17 @@ impl Inner {
             return Poll::Ready(None);
         };
         let polled = live.poll(cx, &mut *self.dialect, &mut self.out);
-        self.is_accepted |= live.is_accepted;
+        match live.standing {
+            Standing::Open => {}
+            Standing::Accepted => self.is_accepted = true,
+            // The next message may have another key. Until it is accepted, the connection is like a new one.
+            Standing::UnknownCaller if self.dialect.has_headers() => {
+                if std::mem::take(&mut self.is_accepted) {
+                    self.age = 0;
+                }
+            }
+            Standing::UnknownCaller | Standing::OtherPage => self.state = State::Leaving,
+        }
         match polled {
             Poll::Ready(Next::Message(message)) => Poll::Ready(Some(message)),
             Poll::Ready(Next::End) => {
@@ -400,6 +423,7 @@ impl Inner {
     fn closed(&mut self) -> Message {
         let (code, reason) = match std::mem::replace(&mut self.state, State::Closed) {
             State::Closing(code, reason) => (code, reason),
+            State::Leaving => (1008, "requests are not accepted any more"),
             State::Open | State::Closed => (1001, "the server is shutting down"),
         };
         Message::Close { code, reason }
@@ -407,7 +431,7 @@ impl Inner {
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Message>> {
         match self.state {
-            State::Open => {}
+            State::Open | State::Leaving => {}
             State::Closing(..) => return Poll::Ready(Some(self.closed())),
             State::Closed => return Poll::Ready(None),
         }
@@ -421,7 +445,8 @@ impl Inner {
             // Frees the memory of an idle connection.
             self.live = Vec::new();
             self.notices = VecDeque::new();
-            if self.running.poll_draining(cx).is_ready() {
+            let is_leaving = matches!(self.state, State::Leaving);
+            if is_leaving || self.running.poll_draining(cx).is_ready() {
                 return Poll::Ready(Some(self.closed()));
             }
         }

@@ -37,8 +37,8 @@ class Server:
 class Gateway:
     """`wire serve` in front of a server that speaks every dialect."""
 
-    def __init__(self, program, port, dialect):
-        upstream = ["--upstream", f"http://127.0.0.1:{port}", "--dialect", dialect, "--catch-all"]
+    def __init__(self, program, port, dialect, *more):
+        upstream = ["--upstream", f"http://127.0.0.1:{port}", "--dialect", dialect, "--catch-all", *more]
         self.process = subprocess.Popen(
             [program, "serve", "--listen", "127.0.0.1:0", *upstream], stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL, text=True
@@ -282,7 +282,7 @@ def main():
             (answers, question, "client", 1, 0),
             (answers, call, "tide-42", 2, 0),
             *((gateway, call, "tide-42", 2, 0) for gateway in gateways),
-            (fails, "hello", "something went wrong", 1, 0),
+            (fails, "hello", "does not know the model", 1, 0),
             # It closes the connection, which drops the agent.
             (answers, question, "", 1, 1),
         ]:

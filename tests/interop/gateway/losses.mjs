@@ -35,12 +35,12 @@ export const LOSSES = [
     (seen) => ({ ...seen, usage: { ...seen.usage, written: 0 } })],
   ['the status of a refused request', MODELS, [...pages, ...plain], 'a sentence in the answer', (seen) => seen.failed?.status,
     (seen) => ({ ...seen, failed: { status: null } })],
-  ['the status of a refused request', MODELS, MODELS, '401 to 404, 500 and 502 become 502, 408 becomes 504, 529 becomes 503; 400 and 422 become 400, for Messages 424',
+  ['the status of a refused request', MODELS, MODELS, '400, for Messages 424, which no client repeats; 429 remains, 503 and 529 become 503, with `retry-after`. So does any other from 500 on that has `retry-after` or `x-should-retry: true`',
     (seen) => seen.failed?.status,
     (seen, { fault }, from, to) => ({ ...seen, failed: { status: STATUSES[seen.failed.status] ?? (to === 'messages' && !fault.tooLong ? 424 : 400) } })],
 ];
 
-const STATUSES = { 401: 502, 403: 502, 404: 502, 408: 504, 429: 429, 500: 502, 502: 502, 503: 503, 529: 503 };
+const STATUSES = { 429: 429, 503: 503, 529: 503 };
 
 /** What the clients themselves do not show of a dialect. */
 const CLIENTS = [

@@ -8,7 +8,7 @@ mod settings;
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use copilot_wire::{Body, Router};
 use copilot_wire_kit::Node;
@@ -35,15 +35,11 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let stop = hyper_server::stop_signal()?;
     let hangups = Hangups::new()?;
     greet(&plan, &format!("http://{}", listener.local_addr()?), screen)?;
-    let router = Arc::new(RwLock::new(router));
-    let (current, metrics) = (Arc::clone(&router), Arc::clone(&server.metrics));
+    let (agents, metrics) = (router.clone(), Arc::clone(&server.metrics));
     let replies = server.replies.clone();
     let app = service_fn(move |request: Request<Incoming>| {
-        let router = current
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let (metrics, replies) = (Arc::clone(&metrics), replies.clone());
+        let (agents, metrics) = (agents.clone(), Arc::clone(&metrics));
+        let replies = replies.clone();
         async move {
             Ok::<_, Infallible>(match request.uri().path() {
                 "/health" => plain("OK\n".to_owned()),
@@ -51,12 +47,12 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
                     let store = hyper_server::store(&replies.health());
                     plain(format!("{metrics}{store}"))
                 }
-                _ => hyper_server::answer(&router, request).await,
+                _ => hyper_server::answer(&agents, request).await,
             })
         }
     });
     tokio::select! {
-        served = hyper_server::serve_app(listener, app, server.base.clone(), stop) => served?,
+        served = hyper_server::serve_app(listener, app, router.clone(), stop) => served?,
         () = reload(options, &server, (address, &router), hangups, screen.is_json()) => {}
     }
     Ok(Verdict::Clean)
@@ -70,11 +66,11 @@ fn plain(text: String) -> Response<Body> {
     response
 }
 
-/// Reads the settings again at each signal. Running turns keep the settings with which they began.
+/// Reads the settings again at each signal.
 async fn reload(
     options: &Options,
     server: &Server,
-    (address, router): (SocketAddr, &RwLock<Router>),
+    (address, router): (SocketAddr, &Router),
     mut hangups: Hangups,
     json: bool,
 ) {
@@ -90,7 +86,7 @@ async fn reload(
         };
         match next {
             Ok(next) => {
-                *router.write().unwrap_or_else(PoisonError::into_inner) = next;
+                router.replace(next);
                 log::note("the settings were read again", json);
             }
             Err(why) => log::note(&format!("the settings stay as they were: {why}"), json),

@@ -28,6 +28,9 @@ const LONGEST_ERROR: usize = 64 * 1024;
 /// The maximum size in bytes of a list of models.
 const LONGEST_LIST: usize = 16 * 1024 * 1024;
 
+/// The time limit for an error's body; then the part that has arrived is used.
+const ERROR: Duration = Duration::from_secs(5);
+
 /// The time limit for the list of models.
 const LISTING: Duration = Duration::from_secs(60);
 
@@ -53,6 +56,8 @@ pub(super) struct ModelServer {
 pub(super) struct Limits {
     /// The maximum time without a byte.
     pub(super) silence: Duration,
+    /// The maximum time before the first output of the model, including repeated requests.
+    pub(super) first_output: Duration,
     /// The maximum time for a complete answer, including repeated requests.
     pub(super) answer: Duration,
 }
@@ -141,9 +146,9 @@ impl ModelServer {
                 answer.status().as_u16()
             ));
         }
-        let list = Json::parse(read(answer, LONGEST_LIST).await)
-            .ok()
-            .and_then(|list| list.get("data"));
+        let mut body = Vec::new();
+        read(answer, LONGEST_LIST, &mut body).await;
+        let list = Json::parse(body).ok().and_then(|list| list.get("data"));
         let list = list.unwrap_or_default();
         let ids = list
             .elements()
@@ -155,10 +160,22 @@ impl ModelServer {
         }
     }
 
+    /// Returns the time limit of an answer.
+    fn limit(&self, has_output: bool) -> Duration {
+        match has_output {
+            true => self.limits.answer,
+            false => self.limits.first_output.min(self.limits.answer),
+        }
+    }
+
     /// Returns the reason for an answer that exceeded its time limit.
-    fn late(&self) -> String {
-        let seconds = self.limits.answer.as_secs();
-        format!("the answer has not ended within {seconds} s")
+    fn late(&self, has_output: bool) -> String {
+        let limit = self.limit(has_output);
+        let done = match limit == self.limits.answer {
+            true => "ended",
+            false => "begun",
+        };
+        format!("the answer has not {done} within {} s", limit.as_secs())
     }
 
     /// Sends a request, repeats it if the refusal allows that, and returns the successful response.
@@ -172,21 +189,16 @@ impl ModelServer {
         loop {
             let request = self.client.post(self.endpoint.clone());
             let request = request.headers(headers.clone()).body(body.clone());
-            let answer = request.send().await.map_err(|error| {
-                let status = match error.is_timeout() {
-                    true => StatusCode::GATEWAY_TIMEOUT,
-                    false => StatusCode::BAD_GATEWAY,
-                };
-                fault(ModelFault::NoAnswer, ClientError::from(error)).status(status)
-            })?;
+            let answer = request.send().await;
+            let answer =
+                answer.map_err(|error| fault(ModelFault::NoAnswer, ClientError::from(error)))?;
             let status = answer.status();
             facts.answered(status);
             if status == StatusCode::OK {
                 return match answer.headers().get(CONTENT_ENCODING) {
                     Some(encoding) if encoding != "identity" => {
                         let why = "it has a content-encoding that was not asked for";
-                        let failure = fault(ModelFault::NotAnAnswer, why);
-                        Err(failure.status(StatusCode::BAD_GATEWAY))
+                        Err(fault(ModelFault::NotAnAnswer, why))
                     }
                     _ => Ok(answer),
                 };
@@ -198,7 +210,12 @@ impl ModelServer {
                     sleep(wait).await;
                     attempt += 1;
                 }
-                None => return Err(refused::<U>(status, &read(answer, LONGEST_ERROR).await)),
+                None => {
+                    let (headers, mut body) = (answer.headers().clone(), Vec::new());
+                    let reading = read(answer, LONGEST_ERROR, &mut body);
+                    let _ = timeout(ERROR, reading).await;
+                    return Err(refused::<U>(status, &headers, &body));
+                }
             }
         }
     }
@@ -223,16 +240,14 @@ fn client(is_plain: bool, patience: Duration) -> reqwest::Result<reqwest::Client
     builder.build()
 }
 
-/// Reads a body, approximately up to a limit in bytes.
-async fn read(mut answer: Response, limit: usize) -> Vec<u8> {
-    let mut body = Vec::new();
+/// Appends a body to `body`, approximately up to a limit in bytes.
+async fn read(mut answer: Response, limit: usize, body: &mut Vec<u8>) {
     while body.len() <= limit {
         match answer.chunk().await {
             Ok(Some(bytes)) => body.extend_from_slice(&bytes),
             _ => break,
         }
     }
-    body
 }
 
 impl Model {
@@ -273,25 +288,26 @@ impl Model {
         // Both may have megabytes, and the answer may need minutes.
         drop((request, prompt));
         let server = &self.server;
-        let end = Instant::now() + server.limits.answer;
+        let begin = Instant::now();
+        let end = begin + server.limit(false);
         let sent = timeout_at(end, server.send::<U>(body, headers, &facts)).await;
-        let mut answer = sent.unwrap_or_else(|_| {
-            let failure = fault(ModelFault::NoAnswer, server.late());
-            Err(failure.status(StatusCode::GATEWAY_TIMEOUT))
-        })?;
+        let late = |_| Err(fault(ModelFault::NoAnswer, server.late(false)));
+        let mut answer = sent.unwrap_or_else(late)?;
         let mut relay = Relay::<U>::new();
         let mut broken = None;
         while !relay.is_over() {
-            // A stream of comments would have no other end.
+            // A stream of comments or keep-alives would have no other end.
+            let has_output = relay.has_output();
+            let end = begin + server.limit(has_output);
             match timeout_at(end, answer.chunk()).await {
-                Ok(Ok(Some(_))) if Instant::now() > end => broken = Some(server.late()),
+                Ok(Ok(Some(_))) if Instant::now() > end => broken = Some(server.late(has_output)),
                 Ok(Ok(Some(bytes))) => {
                     relay.pass(&bytes, &reply).await?;
                     continue;
                 }
                 Ok(Ok(None)) => {}
                 Ok(Err(error)) => broken = Some(ClientError::from(error).to_string()),
-                Err(_) => broken = Some(server.late()),
+                Err(_) => broken = Some(server.late(has_output)),
             }
             break;
         }

@@ -17,8 +17,8 @@ use super::settings::Plan;
 
 /// The parts of a server that do not change when the settings are read again.
 pub(super) struct Server {
-    /// A router without routes. All routers made from it share its turns.
-    pub(super) base: Router,
+    /// A router without routes, from which every router is made.
+    base: Router,
     pub(super) metrics: Arc<Metrics>,
     pub(super) replies: Replies,
 }

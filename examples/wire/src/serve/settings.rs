@@ -95,6 +95,9 @@ pub(super) struct UpstreamSettings {
     /// The time in seconds without a byte after which the upstream has failed [default: 300]
     #[arg(long, value_name = "SECONDS")]
     timeout: Option<NonZeroU64>,
+    /// The time in seconds within which the model's first output must arrive; keep-alives are none [default: 600]
+    #[arg(long, value_name = "SECONDS")]
+    first_output_timeout: Option<NonZeroU64>,
     /// The time in seconds within which an answer must end [default: 3600]
     #[arg(long, value_name = "SECONDS")]
     answer_timeout: Option<NonZeroU64>,
@@ -243,6 +246,7 @@ impl UpstreamSettings {
             self.retries.unwrap_or_default(),
             Limits {
                 silence: seconds(self.timeout, 300),
+                first_output: seconds(self.first_output_timeout, 600),
                 answer: seconds(self.answer_timeout, 3600),
             },
         );

@@ -64,9 +64,10 @@ impl Endpoint {
         if status.is_success() {
             return Ok(response);
         }
-        let wait = retry_after(status, response.headers(), 0);
+        let headers = response.headers().clone();
+        let wait = retry_after(status, &headers, 0);
         let body = http::body(response, ERROR_BYTES).await.unwrap_or_default();
-        let failure = refused::<OpenAi>(status, &body);
+        let failure = refused::<OpenAi>(status, &headers, &body);
         Err(ModelError { failure, wait })
     }
 }

@@ -166,7 +166,127 @@ fn an_answer_without_an_end_fails_in_time() {
     let more = [&more[..], &["--retries", "9"]].concat();
     let gateway = Gateway::before(upstream.address, "chat", &more);
     let (head, _) = gateway.ask("m", &[]);
-    assert_eq!((head.status, upstream.asked().len()), (504, 1));
+    assert_eq!((head.status, upstream.asked().len()), (400, 1));
+}
+
+#[test]
+fn the_first_output_has_a_time_of_its_own() {
+    let event = |member: &str, event: Value| {
+        let mut event = event;
+        event[member]["id"] = "x".into();
+        format!("data: {event}\n\n")
+    };
+    let role = chunk(&json!({"role": "assistant", "content": ""}), None);
+    for (dialect, begin, forever) in [
+        ("chat", String::new(), &b": busy\n\n"[..]),
+        ("chat", String::new(), b"\n"),
+        ("chat", role.clone(), b"\r\n"),
+        ("chat", role, b"data: {\"choices\":[]}\n\n"),
+        (
+            "messages",
+            event(
+                "message",
+                json!({"type": "message_start", "message": {"type": "message", "role": "assistant", "model": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
+            ),
+            b"data: {\"type\":\"ping\"}\n\n",
+        ),
+        (
+            "responses",
+            event(
+                "response",
+                json!({"type": "response.created", "response": {"object": "response", "status": "in_progress", "output": []}}),
+            ),
+            b"data: {\"type\":\"response.in_progress\"}\n\n",
+        ),
+    ] {
+        let upstream = Upstream::new([stream(&begin).forever(forever)]);
+        let more = ["--model", "m", "--first-output-timeout", "1"];
+        let gateway = Gateway::before(upstream.address, dialect, &more);
+        let (head, _) = gateway.ask("m", &[]);
+        assert_eq!((head.status, upstream.asked().len()), (400, 1));
+        let line = gateway.line();
+        assert!(line.contains("has not begun within 1 s"), "{line}");
+        assert!(upstream.is_left());
+    }
+}
+
+#[test]
+fn an_error_that_drips_is_read_in_time() {
+    let error = r#"{"error":{"message":"no","type":"odd"}}"#;
+    let upstream = Upstream::new([response("401 Unauthorized", "", error).forever(b" ")]);
+    let gateway = Gateway::before(upstream.address, "chat", &["--model", "m"]);
+    let (head, answer) = gateway.ask("m", &[]);
+    let sentence = json!("The model's server did not accept the key of this server.");
+    assert_eq!((head.status, &answer["error"]["message"]), (400, &sentence));
+    assert!(gateway.line().contains("odd"));
+    assert!(upstream.is_left());
+}
+
+#[test]
+fn a_failure_that_repeats_itself_is_final() {
+    let upstream = Upstream::new([hello()]);
+    let gateway = Gateway::before(upstream.address, "chat", &["--model", "m"]);
+    let quota = r#"{"error":{"message":"","type":"insufficient_quota"}}"#;
+    for (status, headers, body, shown, wait) in [
+        ("400 Bad Request", "", "{}", 400, None),
+        ("401 Unauthorized", "", "{}", 400, None),
+        ("402 Payment Required", "", "{}", 400, None),
+        ("403 Forbidden", "retry-after: 7\r\n", "{}", 400, None),
+        ("404 Not Found", "", "{}", 400, None),
+        ("422 Unprocessable", "", "{}", 400, None),
+        ("429 Too Many Requests", "", quota, 400, None),
+        ("500 Internal Server Error", "", "{}", 400, None),
+        ("502 Bad Gateway", "", "<html>", 400, None),
+        ("504 Gateway Timeout", "", "<html>", 400, None),
+        ("503 No", "x-should-retry: false\r\n", "{}", 400, None),
+        ("429 Too Many", "retry-after: 3600\r\n", "{}", 400, None),
+        ("429 Too Many", "", "{}", 429, Some("5")),
+        ("429 Too Many", "retry-after: 7\r\n", "{}", 429, Some("7")),
+        (
+            "429 Too Many",
+            "retry-after-ms: 1200\r\n",
+            "{}",
+            429,
+            Some("2"),
+        ),
+        ("503 Unavailable", "", "{}", 503, Some("5")),
+        (
+            "503 Unavailable",
+            "retry-after: 7\r\n",
+            "{}",
+            503,
+            Some("7"),
+        ),
+        ("529 Overloaded", "", "{}", 503, Some("5")),
+        ("500 Error", "retry-after: 7\r\n", "{}", 503, Some("7")),
+        (
+            "500 Error",
+            "x-should-retry: true\r\n",
+            "{}",
+            503,
+            Some("5"),
+        ),
+    ] {
+        upstream.script(response(status, headers, body));
+        let content = json!([{"role": "user", "content": "x"}]);
+        let body = json!({"model": "m", "stream": true, "max_tokens": 9, "messages": content, "input": "x"});
+        for path in ["chat/completions", "responses", "messages"] {
+            let (head, _) = gateway.request("POST", &format!("/v1/{path}"), &[], &body.to_string());
+            // After 400 Claude Code tries again with fewer features.
+            let shown = match (path, shown) {
+                ("messages", 400) => 424,
+                _ => shown,
+            };
+            let is_final = wait.is_none().then_some("false");
+            let (after, retry) = (head.header("retry-after"), head.header("x-should-retry"));
+            assert_eq!(
+                (head.status, after, retry),
+                (shown, wait, is_final),
+                "{path}, {status}, {headers}"
+            );
+            gateway.line();
+        }
+    }
 }
 
 #[test]
@@ -232,7 +352,7 @@ fn a_server_that_cannot_be_reached_is_a_failure_of_the_turn() {
     let (head, answer) = gateway.ask("m", &[]);
     assert_eq!(
         (head.status, &answer["error"]["message"]),
-        (502, &json!("The model's server did not answer."))
+        (400, &json!("The model's server did not answer."))
     );
     let line = gateway.line();
     assert!(

@@ -1,0 +1,41 @@
+//! The current version of a router.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::Inner;
+
+/// The routes and settings of a router at the moment, which all clones of the router share.
+#[derive(Default)]
+pub(super) struct Current(RwLock<Arc<Inner>>);
+
+impl Current {
+    /// Returns the version with which a request is answered that arrives now.
+    pub(super) fn get(&self) -> Arc<Inner> {
+        // No code under the lock panics.
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn get_mut(&mut self) -> &mut Inner {
+        let inner = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        Arc::make_mut(inner)
+    }
+
+    /// Replaces the version by `next`, with the state of this one that concerns turns that have begun.
+    pub(super) fn replace(&self, mut next: Inner) {
+        let mut inner = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        next.turns = inner.turns.clone();
+        next.connections = inner.connections.clone();
+        next.consent = inner.consent.replaced_by(next.consent);
+        let old = std::mem::replace(&mut *inner, Arc::new(next));
+        drop(inner);
+        // Without the lock: the destructors of agents and guards are foreign code.
+        drop(old);
+    }
+}
+
+/// A clone is a router of its own.
+impl Clone for Current {
+    fn clone(&self) -> Self {
+        Self(RwLock::new(self.get()))
+    }
+}
