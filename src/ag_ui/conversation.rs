@@ -2,14 +2,26 @@
 
 use super::Content;
 use super::request::{Message, ResumeStatus, RunAgentInput};
+use crate::json::Wire;
 use crate::protocol::{
-    self, Answer, Call, Conversation, Document, HistoryItem, Role, Tool, ToolResult,
+    self, Answer, Call, Conversation, Document, HistoryItem, RawMessage, Role, Tool, ToolResult,
 };
 
 impl Conversation for RunAgentInput {
     /// Returns the history, without reasoning, activities, and messages whose role this crate does not know.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        // Reasoning, activities and unknown roles are the agent's.
+        RawMessage::list(&self.messages, |message| {
+            role(message).unwrap_or(Role::Assistant)
+        })
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the context of the app as documents, whose name and id are the description.

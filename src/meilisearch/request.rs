@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use serde::Serialize;
 
-use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, WriteError};
-use crate::protocol::{self, Conversation, HistoryItem, Role, ToolResult};
+use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, Wire, WriteError};
+use crate::protocol::{self, Conversation, HistoryItem, RawMessage, Role, ToolResult};
 
 use super::tools::SEARCH;
 use super::{ApiError, Message, Tools};
@@ -210,14 +210,7 @@ impl Conversation for ChatRequest {
         self.messages.iter().flat_map(|message| {
             let text = message.text();
             let mut calls = message.tool_calls().into_iter().peekable();
-            let role = match message.role() {
-                "user" => Role::User,
-                "assistant" => Role::Assistant,
-                "system" | "developer" => Role::System,
-                "tool" | "function" => Role::Tool,
-                _ => Role::Other,
-            };
-            let item = match (role, text) {
+            let item = match (role(message), text) {
                 (Role::Tool, text) => {
                     let mut result = ToolResult::new("", text.unwrap_or_default());
                     result.call_id = message.tool_call_id().map(Cow::Owned);
@@ -236,5 +229,27 @@ impl Conversation for ChatRequest {
             });
             item.into_iter().chain(calls)
         })
+    }
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let messages = self.messages.iter();
+        messages.map(|message| RawMessage::new(role(message), message.json()))
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        self.messages
+            .iter()
+            .for_each(|message| message.json().each_string(each));
+        Wire::each_string(&self.parameters, each);
+        each(&self.model);
+    }
+}
+
+fn role(message: &Message) -> Role {
+    match message.role() {
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "system" | "developer" => Role::System,
+        "tool" | "function" => Role::Tool,
+        _ => Role::Other,
     }
 }

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::{ChatMessage, ChatRequest, Content};
-use crate::json::{Json, Kind};
+use crate::json::{Json, Kind, Wire};
 use crate::models::{split_reminder, texts, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, Call, Conversation,
-    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
+    HistoryItem, Message, Purpose, RawMessage, Role, Tool, ToolResult,
 };
 
 /// The beginnings of the system prompts with which clients request titles, memories and summaries: one recorded from
@@ -39,11 +39,22 @@ impl Conversation for ChatRequest {
         let before = std::iter::once(None).chain(self.messages.iter().map(Some));
         let messages = before.zip(&self.messages);
         messages.flat_map(|(before, message)| {
-            let is_media = before.is_some_and(|before| role(before) == Role::Tool)
-                && role(message) == Role::User
-                && text(message) == MEDIA;
-            items(message).skip(usize::from(is_media))
+            items(message).skip(usize::from(is_media(before, message)))
         })
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let mut before = None;
+        RawMessage::list(&self.messages, move |message| {
+            match is_media(before.replace(message), message) {
+                true => Role::Tool,
+                false => role(message),
+            }
+        })
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Recognizes the requests of opencode and qwen-code for a title, for facts to remember and for a summary, by
@@ -105,6 +116,13 @@ impl Conversation for ChatRequest {
             tool
         })
     }
+}
+
+/// Returns `true` if a message has the images of the result before it.
+fn is_media(before: Option<&ChatMessage>, message: &ChatMessage) -> bool {
+    before.is_some_and(|before| role(before) == Role::Tool)
+        && role(message) == Role::User
+        && text(message) == MEDIA
 }
 
 fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {

@@ -57,7 +57,7 @@ pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
 pub use conversation::{
     AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,
-    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
+    HistoryItem, Message, Purpose, RawMessage, Role, Tool, ToolResult,
 };
 /// Implements the trait `FrameEvent` for an enum.
 pub use copilot_wire_derive::FrameEvent;

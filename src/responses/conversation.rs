@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
-use crate::json::{Json, Kind};
+use crate::json::{Json, Kind, Wire};
 use crate::models::{is_wrapping, split_reminder, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, Call, Conversation,
-    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
+    HistoryItem, Message, Purpose, RawMessage, Role, Tool, ToolResult,
 };
 
 /// The beginnings and ends of the texts that Codex sends in the user's place: recorded from 0.169.0, except
@@ -43,6 +43,21 @@ impl Conversation for ResponsesRequest {
             .into_iter()
             .chain(text.map(|text| message(Role::User, text)))
             .chain(self.input.parts().iter().flat_map(items))
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let (text, items) = match &self.input {
+            Input::Text(text) => (Some(RawMessage::new(Role::User, text)), None),
+            Input::Parts(items) => (None, Some(items)),
+            _ => (None, None),
+        };
+        let items = items.into_iter();
+        let items = items.flat_map(|items| RawMessage::list(items, author));
+        text.into_iter().chain(items)
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the settings. The dialect has no stop sequences, penalties or seed.
@@ -184,6 +199,17 @@ fn attachment(part: &ContentPart) -> Option<Attachment<'_>> {
         Some(name) => file.name(name),
         None => file,
     })
+}
+
+/// Returns the author of an item; items that are not messages are the agent's.
+fn author(item: &Item) -> Role {
+    if !item.is_message() {
+        return Role::Assistant;
+    }
+    match role(item) {
+        Role::User if own_text(&item.content, &mut Vec::new()).is_none() => Role::Other,
+        role => role,
+    }
 }
 
 fn role(item: &Item) -> Role {

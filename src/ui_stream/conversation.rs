@@ -5,9 +5,10 @@ use std::mem;
 
 use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
-use crate::json::Json;
+use crate::json::{Json, Wire};
 use crate::protocol::{
-    Answer, Attachment, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
+    Answer, Attachment, Call, Conversation, HistoryItem, Message, RawMessage, Role, Tool,
+    ToolResult,
 };
 
 impl Conversation for ChatRequest {
@@ -19,6 +20,14 @@ impl Conversation for ChatRequest {
         system
             .into_iter()
             .chain(self.messages.iter().flat_map(items))
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        RawMessage::list(&self.messages, role)
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the tools of the request and of its mount.
