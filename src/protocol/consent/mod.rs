@@ -2,7 +2,7 @@
 //!
 //! If a front end has no dialog, a question is text after other text, which a model may have written. No scan of that
 //! text can find out what each renderer hides. So a yes counts only if it repeats a code that is in the question and
-//! nowhere else, and only if the text above the question has nothing but letters, digits and the punctuation of
+//! nowhere else, and only if every string above the question has nothing but letters, digits and the punctuation of
 //! sentences, with which no renderer can be made to hide anything. After any other text the question is asked again,
 //! without text above it. Only this server can make such a question, for this place of this conversation.
 //!
@@ -13,7 +13,7 @@
 //! | proof | a message authentication code over place, id, code, minute, title and message |
 //! | place | mount, user, conversation and the user's own words before the question; see [`PlaceId`] |
 //! | answer | `yes` and the code, or `no`, as a whole; see [`Typed`] |
-//! | text above | plain, or the answer is [`Verdict::Obscured`]; see [`text::is_plain`] |
+//! | text above | every string of the raw messages: plain, or the answer is [`Verdict::Obscured`]; see [`above`] |
 //! | use | once, within an hour; see [`Ledger`] |
 
 mod above;
