@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use super::content::Part;
 use super::request::{Message, ResumeStatus, RunAgentInput};
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 use crate::protocol::{
-    self, Answer, Call, Conversation, Document, HistoryItem, Role, Tool, ToolResult,
+    self, Answer, Call, Conversation, Document, HistoryItem, RawMessage, Role, Tool, ToolResult,
 };
 
 impl Conversation for RunAgentInput {
@@ -25,6 +25,18 @@ impl Conversation for RunAgentInput {
             )))
         });
         self.messages.iter().flat_map(items).chain(entered)
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        // Reasoning, activities and unknown roles are the agent's.
+        RawMessage::list(&self.messages, |message| {
+            let role = role(message).unwrap_or(Role::Assistant);
+            RawMessage::author(role, &items(message))
+        })
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the context of the app as documents, whose name and id are the description, and then the state, if it

@@ -14,8 +14,8 @@ use super::Reply;
 use crate::conversations::Recording;
 use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{
-    Answer, Conversation as _, Env, HistoryItem, Protocol, Purpose, Role, User, Verdict,
-    find_question,
+    Answer, Conversation as _, Env, HistoryItem, Message, Protocol, Purpose, RawMessage, Role,
+    User, Verdict, find_question,
 };
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
@@ -276,46 +276,53 @@ impl<P: Protocol> Request<P> {
         if self.0.message.purpose() != Purpose::Answer {
             return None;
         }
-        let mut texts = Vec::new();
+        // The last two items, and the user's last message before them.
+        let (mut last, mut asked, mut before) = (None, None, None);
+        let is_by = |message: &Option<Message<'_>>, role| {
+            message.as_ref().is_some_and(|message| message.role == role)
+        };
         // `true` if a client wrote a message after the user's last one, such as that the user stopped the turn.
         let mut is_followed = false;
         for item in self.0.message.raw_history() {
-            match item {
+            let item = match item {
                 // Front ends add system messages between question and answer.
-                HistoryItem::Message(message) if message.role == Role::System => {}
-                HistoryItem::Message(message) if message.role == Role::Other => is_followed = true,
-                HistoryItem::Message(message) => {
-                    texts.push((Some(message.role), message.text));
-                    is_followed = false;
+                HistoryItem::Message(message) if message.role == Role::System => continue,
+                HistoryItem::Message(message) if message.role == Role::Other => {
+                    is_followed = true;
+                    continue;
                 }
-                _ => texts.push((None, Cow::Borrowed(""))),
+                HistoryItem::Message(message) => {
+                    is_followed = false;
+                    Some(message)
+                }
+                // A file of the message with the question.
+                HistoryItem::Attachment(_) if is_by(&last, Role::Assistant) => continue,
+                _ => None,
+            };
+            match std::mem::replace(&mut asked, std::mem::replace(&mut last, item)) {
+                Some(message) if message.role == Role::User => before = Some(message.text),
+                _ => {}
             }
         }
         if is_followed {
             return None;
         }
-        let (Some(Role::User), answer) = texts.pop()? else {
-            return None;
-        };
-        let (Some(Role::Assistant), asked) = texts.pop()? else {
-            return None;
-        };
-        let is_user = |(role, _): &&(Option<Role>, _)| *role == Some(Role::User);
-        let before = texts.iter().rev().find(is_user);
-        let before = before.map(|(_, text)| text.as_ref()).unwrap_or_default();
-        let since = texts.iter().rev().take_while(|text| !is_user(text));
-        let above: Vec<&str> = since.map(|(_, text)| text.as_ref()).collect();
+        let answer = last.filter(|message| message.role == Role::User)?;
+        let asked = asked.filter(|message| message.role == Role::Assistant)?;
         let exchange = Exchange {
-            place: || self.asking(String::new()).place(before),
-            earlier: || texts.iter().map(|(_, text)| text.as_ref()),
-            above: &above.join("\n"),
-            asked: &asked,
-            answer: &answer,
+            place: || {
+                self.asking(String::new())
+                    .place(&before.as_deref().unwrap_or_default())
+            },
+            messages: || self.0.message.raw_messages(),
+            strings: |each: &mut dyn FnMut(&str)| self.0.message.each_string(each),
+            asked: &asked.text,
+            answer: &answer.text,
         };
         self.0
             .head
             .consent
-            .check(exchange, minute(&self.0.head.env))
+            .check(&exchange, minute(&self.0.head.env))
     }
 
     /// Checks an answer that contains the proof of its question.
@@ -324,10 +331,20 @@ impl<P: Protocol> Request<P> {
             (true, Some((_, code))) => format!("yes {code}"),
             _ => "no".to_owned(),
         };
+        let (none, text) = (String::new(), asked.to_owned());
         let exchange = Exchange {
             place: || self.asking(String::new()).place(&self.last_words()),
-            earlier: std::iter::empty,
-            above: "",
+            messages: || {
+                let texts = [
+                    (Role::User, &none),
+                    (Role::Assistant, &text),
+                    (Role::User, &typed),
+                ];
+                texts
+                    .map(|(role, text)| RawMessage::new(role, text))
+                    .into_iter()
+            },
+            strings: |each: &mut dyn FnMut(&str)| each(asked),
             asked,
             answer: &typed,
         };
@@ -335,7 +352,7 @@ impl<P: Protocol> Request<P> {
             .0
             .head
             .consent
-            .check(exchange, minute(&self.0.head.env));
+            .check(&exchange, minute(&self.0.head.env));
         checked.unwrap_or_else(|| (Answer::new("", Verdict::NoProof), None))
     }
 

@@ -5,7 +5,10 @@ use std::borrow::Cow;
 use super::data::Data;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::protocol::{self, Call, Conversation, Document, HistoryItem, Role, ToolResult};
+use crate::json::Wire;
+use crate::protocol::{
+    self, Call, Conversation, Document, HistoryItem, RawMessage, Role, ToolResult,
+};
 
 impl Message {
     fn speaker(&self) -> Role {
@@ -51,6 +54,17 @@ impl Conversation for ChatRequest {
             });
             item.into_iter().chain(calls)
         })
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        RawMessage::list(&self.messages, |message| match message.speaker() {
+            Role::User if message.is_session() || message.text().is_empty() => Role::Other,
+            role => role,
+        })
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the text of the last message if it is the user's. Empty text, such as that of an answer to a

@@ -47,6 +47,19 @@ impl<T> List<T> {
         self.odd_elements().map(|(_, json)| json)
     }
 
+    /// Returns an iterator over all elements in order, the invalid ones as raw JSON.
+    pub fn all(&self) -> impl Iterator<Item = Result<&T, &Json>> {
+        let mut odd = self.odd_elements().peekable();
+        let mut known = self.known.iter().enumerate().peekable();
+        std::iter::from_fn(move || {
+            let at = known.peek().map_or(usize::MAX, |(at, _)| *at);
+            match odd.next_if(|(before, _)| *before <= at) {
+                Some((_, json)) => Some(Err(json)),
+                None => known.next().map(|(_, value)| Ok(value)),
+            }
+        })
+    }
+
     fn odd_elements(&self) -> impl Iterator<Item = &(usize, Json)> {
         self.odd.iter().flat_map(|odd| &odd.0)
     }
@@ -156,27 +169,19 @@ impl<T: Wire> Wire for List<T> {
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        enum Element<'a, T> {
-            Known(&'a T),
-            Odd(&'a Json),
-        }
-        let mut odd = self.odd_elements().peekable();
-        let mut known = self.known.iter().enumerate().peekable();
-        let elements = std::iter::from_fn(|| {
-            let at = known.peek().map_or(usize::MAX, |(at, _)| *at);
-            match odd.next_if(|(before, _)| *before <= at) {
-                Some((_, json)) => Some(Element::Odd(json)),
-                None => known.next().map(|(_, value)| Element::Known(value)),
-            }
-        });
-        let result = to.array(elements, |element, to| {
+        let result = to.array(self.all(), |element, to| {
             match element {
-                Element::Known(value) => value.write_to(to),
-                Element::Odd(json) => to.raw(json),
+                Ok(value) => value.write_to(to),
+                Err(json) => to.raw(json),
             }
             Ok(())
         });
         debug_assert!(result.is_ok());
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        self.known.iter().for_each(|value| value.each_string(each));
+        self.invalid().for_each(|json| json.each_string(each));
     }
 
     fn is_absent(&self) -> bool {

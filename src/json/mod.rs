@@ -77,4 +77,5 @@ pub use reader::Reader;
 pub use serializer::write;
 pub(crate) use string::string_between;
 pub use value::{Json, write_raw};
+pub(crate) use walk::each_string_inside;
 pub use wire::{Wire, own, present, text_or_digits};

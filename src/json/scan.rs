@@ -93,7 +93,7 @@ pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
 
 /// Skips a number: `number = [ "-" ] int [ frac ] [ exp ]`, `int = "0" / digit1-9 *digit`.
 #[inline(always)]
-fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
+pub(super) fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
     if text.get(at) == Some(&b'-') {
         at += 1;
     }

@@ -11,7 +11,8 @@ use super::error::JsonError;
 use super::kind::Container;
 use super::kind::Kind;
 use super::reader::Reader;
-use super::string::replace_lone_surrogates;
+use super::scan::{skip_number, skip_value};
+use super::string::{replace_lone_surrogates, skip_string, unescape_if};
 use super::value::Json;
 
 impl Json {
@@ -121,5 +122,44 @@ impl Json {
             .filter(|(name, _)| name == key)
             .last()
             .map(|(_, value)| value)
+    }
+
+    /// Calls `each` with every string and every number of the value, in order, and with the keys of all objects.
+    /// Strings are unescaped.
+    pub fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        each_string(self.text(), each);
+    }
+}
+
+/// Calls `each` with every string and every number in a JSON text, if the text is a valid array or object. Otherwise
+/// returns `false`.
+pub(crate) fn each_string_inside(text: &str, each: &mut dyn FnMut(&str)) -> bool {
+    let text = text.trim_ascii();
+    let is_container = text.starts_with(['{', '[']);
+    if !is_container || skip_value(text.as_bytes(), 0).ok() != Some(text.len()) {
+        return false;
+    }
+    each_string(text, each);
+    true
+}
+
+/// Calls `each` with every string and every number of a valid JSON text. Not recursive: nesting does not matter here.
+fn each_string(text: &str, each: &mut dyn FnMut(&str)) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        let end = match byte {
+            b'"' => skip_string(bytes, at + 1).map(|(end, has_escape)| {
+                let inside = text.get(at + 1..end - 1).unwrap_or_default();
+                each(&unescape_if(has_escape, inside));
+                end
+            }),
+            b'-' | b'0'..=b'9' => skip_number(bytes, at).inspect(|end| {
+                each(text.get(at..*end).unwrap_or_default());
+            }),
+            _ => Ok(at + 1),
+        };
+        // A valid text has no error.
+        at = end.unwrap_or(bytes.len());
     }
 }

@@ -1,7 +1,8 @@
 //! A call as a conversation.
 
 use super::CallRequest;
-use crate::protocol::{Conversation, HistoryItem, Message, Role};
+use crate::json::Wire;
+use crate::protocol::{Conversation, HistoryItem, Message, RawMessage, Role};
 
 impl Conversation for CallRequest {
     /// Returns the turns of the conversation that the call continues, and then its question.
@@ -17,6 +18,24 @@ impl Conversation for CallRequest {
         let question = self.question().unwrap_or_default();
         let now = HistoryItem::Message(Message::new(Role::User, question));
         before.chain([now])
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let turns = self.found.turns.iter().flat_map(|(question, answer)| {
+            [
+                RawMessage::new(Role::User, question),
+                RawMessage::new(Role::Assistant, answer),
+            ]
+        });
+        turns.chain([RawMessage::new(Role::User, self)])
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        for (question, answer) in &self.found.turns {
+            each(question);
+            each(answer);
+        }
+        Wire::each_string(self, each);
     }
 
     /// Returns the answer that the user gave in a dialog of the client.

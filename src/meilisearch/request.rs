@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, Wire, WriteError};
 use crate::openai::FunctionCall;
-use crate::protocol::{self, Contents, Conversation, HistoryItem, Role, ToolResult};
+use crate::protocol::{self, Contents, Conversation, HistoryItem, RawMessage, Role, ToolResult};
 
 use super::tools::SEARCH;
 use super::{ApiError, Message, Tools};
@@ -210,17 +210,36 @@ impl Conversation for ChatRequest {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let messages = self.messages.iter();
+        messages.map(|message| {
+            let author = RawMessage::author(role(message), &items(message));
+            RawMessage::new(author, message.json())
+        })
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        self.messages
+            .iter()
+            .for_each(|message| message.json().each_string(each));
+        Wire::each_string(&self.parameters, each);
+        each(&self.model);
+    }
 }
 
-/// Returns the items of a message, as those of a chat completion.
-fn items(message: &Message) -> Vec<HistoryItem<'_>> {
-    let role = match message.role() {
+fn role(message: &Message) -> Role {
+    match message.role() {
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "system" | "developer" => Role::System,
         "tool" | "function" => Role::Tool,
         _ => Role::Other,
-    };
+    }
+}
+
+/// Returns the items of a message, as those of a chat completion.
+fn items(message: &Message) -> Vec<HistoryItem<'_>> {
+    let role = role(message);
     let member = |name| message.json().get(name);
     let content = member("content").filter(|content| !content.is_null());
     let content = content.or_else(|| member("refusal")).unwrap_or_default();

@@ -6,8 +6,8 @@ use super::{ChatMessage, ChatRequest, Content, Function};
 use crate::json::{Json, Kind, Wire};
 use crate::models::{texts, tool_choice};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, AnswerSchema, Call, Conversation, HistoryItem, Purpose, Role,
-    Tool, ToolResult,
+    AnswerFormat, AnswerOptions, AnswerSchema, Call, Conversation, HistoryItem, Purpose,
+    RawMessage, Role, Tool, ToolResult,
 };
 
 /// The beginnings of the system prompts with which clients request titles, memories and summaries: one recorded from
@@ -39,11 +39,24 @@ impl Conversation for ChatRequest {
         let before = std::iter::once(None).chain(self.messages.iter().map(Some));
         let messages = before.zip(&self.messages);
         messages.flat_map(|(before, message)| {
-            let is_media = before.is_some_and(|before| role(before) == Role::Tool)
-                && role(message) == Role::User
-                && text(message) == MEDIA;
-            items(message).into_iter().skip(usize::from(is_media))
+            items(message)
+                .into_iter()
+                .skip(usize::from(is_media(before, message)))
         })
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let mut before = None;
+        RawMessage::list(&self.messages, move |message| {
+            match is_media(before.replace(message), message) {
+                true => Role::Tool,
+                false => RawMessage::author(role(message), &items(message)),
+            }
+        })
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Recognizes the requests of opencode and qwen-code for a title, for facts to remember and for a summary, by
@@ -114,6 +127,13 @@ impl Conversation for ChatRequest {
         });
         tools.chain(deprecated)
     }
+}
+
+/// Returns `true` if a message has the images of the result before it.
+fn is_media(before: Option<&ChatMessage>, message: &ChatMessage) -> bool {
+    before.is_some_and(|before| role(before) == Role::Tool)
+        && role(message) == Role::User
+        && text(message) == MEDIA
 }
 
 fn items(message: &ChatMessage) -> Vec<HistoryItem<'_>> {

@@ -151,6 +151,15 @@ impl<P: Wire> Wire for Content<P> {
         }
     }
 
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        match self {
+            Self::Text(text) => each(text),
+            Self::Parts(parts) => parts.each_string(each),
+            Self::Other(json) => json.each_string(each),
+            Self::Null => {}
+        }
+    }
+
     fn is_absent(&self) -> bool {
         self.is_null()
     }

@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::calls::Calls;
 use super::consent;
 use super::{Answer, AnswerOptions, Attachment};
-use crate::json::{Json, JsonError};
+use crate::json::{Json, JsonError, List, Wire};
 
 /// A request as a conversation: the part that all protocols share.
 ///
-/// Only [`raw_history`](Self::raw_history) is required. The other methods by default derive their result from the
-/// history or return nothing.
+/// [`raw_history`](Self::raw_history), [`raw_messages`](Self::raw_messages) and [`each_string`](Self::each_string) are
+/// required. The other methods by default derive their result from the history or return nothing.
 pub trait Conversation {
     /// Returns the whole conversation as the client sent it, oldest first: messages, attachments, the agent's
     /// calls and their results.
@@ -19,6 +19,20 @@ pub trait Conversation {
     /// a compaction, has [`Role::Other`]; the implementation of each protocol documents which messages it recognizes.
     /// So messages with [`Role::User`] contain only the user's own words.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
+
+    /// Returns everything that is or may be shown in the conversation, oldest first, as the client sent it: all
+    /// messages and items with all their members, reasoning and unknown kinds too.
+    ///
+    /// A question in text counts only if every string between it and the user's message before it is plain. So whatever
+    /// the agent or a tool may have said is here, and [`Role::User`] is the role of exactly those messages that are the
+    /// user's own in the [history](Self::raw_history).
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send;
+
+    /// Calls `each` with every string and every number of the request, and with the keys that its types do not declare.
+    /// A request that implements [`Wire`](crate::json::Wire) calls the method of that trait.
+    ///
+    /// An answer in text counts only if the code of its question is nowhere else in the request.
+    fn each_string(&self, each: &mut dyn FnMut(&str));
 
     /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and their results.
     ///
@@ -140,6 +154,75 @@ pub trait Conversation {
     }
 }
 
+/// A message as the client sent it, or any other item of a conversation.
+#[derive(Clone, Copy)]
+pub struct RawMessage<'a> {
+    /// The author. [`Role::System`] and [`Role::Other`] are for messages that neither the user nor the agent nor a tool
+    /// has written.
+    pub role: Role,
+    json: &'a (dyn Strings + Sync),
+}
+
+impl<'a> RawMessage<'a> {
+    /// Creates a message from the value that the client sent.
+    pub fn new<T: Wire + Sync>(role: Role, json: &'a T) -> Self {
+        Self { role, json }
+    }
+
+    /// Returns the messages of a list, each with the role that `role` returns. Elements that are no messages are the
+    /// agent's.
+    pub fn list<T: Wire + Sync>(
+        list: &'a List<T>,
+        mut role: impl FnMut(&'a T) -> Role + Send,
+    ) -> impl Iterator<Item = Self> + Send {
+        list.all().map(move |message| match message {
+            Ok(message) => Self::new(role(message), message),
+            Err(json) => Self::new(Role::Assistant, json),
+        })
+    }
+
+    /// Returns the author of a message with a role and these items. A message in the user's place without the user's own
+    /// words is that of a tool or of the client.
+    #[must_use]
+    pub fn author(role: Role, items: &[HistoryItem<'_>]) -> Role {
+        if role != Role::User {
+            return role;
+        }
+        let mut author = Role::Other;
+        for item in items {
+            match item {
+                HistoryItem::Message(message) if message.role == Role::User => return Role::User,
+                HistoryItem::Result(_) => author = Role::Tool,
+                _ => {}
+            }
+        }
+        author
+    }
+
+    /// Calls `each` with every string and every number of the message, and with the keys that its types do not declare.
+    pub fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        self.json.each(each);
+    }
+}
+
+impl std::fmt::Debug for RawMessage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut message = f.debug_struct("RawMessage");
+        message.field("role", &self.role).finish_non_exhaustive()
+    }
+}
+
+/// [`Wire::each_string`] of a value of any type.
+trait Strings {
+    fn each(&self, each: &mut dyn FnMut(&str));
+}
+
+impl<T: Wire> Strings for T {
+    fn each(&self, each: &mut dyn FnMut(&str)) {
+        self.each_string(each);
+    }
+}
+
 /// Removes the code of a question from an assistant message, and from the user message that follows it. `code` carries
 /// the code from the one to the other.
 fn without_code<'a>(item: HistoryItem<'a>, code: &mut Option<String>) -> HistoryItem<'a> {
@@ -149,7 +232,7 @@ fn without_code<'a>(item: HistoryItem<'a>, code: &mut Option<String>) -> History
     match message.role {
         Role::Assistant => {
             *code = consent::without_code(&message.text).map(|(text, code)| {
-                message.text = text.into();
+                message.text = text;
                 code
             });
         }

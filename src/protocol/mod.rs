@@ -64,8 +64,8 @@ pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
 pub use contents::Contents;
 pub use conversation::{
-    AnswerFormat, AnswerSchema, Call, Conversation, Document, HistoryItem, Message, Purpose, Role,
-    Tool, ToolResult,
+    AnswerFormat, AnswerSchema, Call, Conversation, Document, HistoryItem, Message, Purpose,
+    RawMessage, Role, Tool, ToolResult,
 };
 /// Implements the trait `FrameEvent` for an enum.
 pub use copilot_wire_derive::FrameEvent;

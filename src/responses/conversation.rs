@@ -7,7 +7,7 @@ use crate::json::{Json, Kind, Wire};
 use crate::models::tool_choice;
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, AttachmentKind, Call,
-    Contents, Conversation, HistoryItem, Message, Purpose, Role, Tool, ToolResult,
+    Contents, Conversation, HistoryItem, Message, Purpose, RawMessage, Role, Tool, ToolResult,
 };
 
 impl Conversation for ResponsesRequest {
@@ -29,6 +29,21 @@ impl Conversation for ResponsesRequest {
             .into_iter()
             .chain(text.map(|text| message(Role::User, text)))
             .chain(self.input.parts().iter().flat_map(items))
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let (text, items) = match &self.input {
+            Input::Text(text) => (Some(RawMessage::new(Role::User, text)), None),
+            Input::Parts(items) => (None, Some(items)),
+            _ => (None, None),
+        };
+        let items = items.into_iter();
+        let items = items.flat_map(|items| RawMessage::list(items, author));
+        text.into_iter().chain(items)
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the settings. The dialect has no stop sequences, penalties or seed.
@@ -188,6 +203,14 @@ fn attachment(part: &ContentPart) -> Option<Attachment<'_>> {
         Some(name) => file.name(name),
         None => file,
     })
+}
+
+/// Returns the author of an item; items that are not messages are the agent's.
+fn author(item: &Item) -> Role {
+    if !item.is_message() {
+        return Role::Assistant;
+    }
+    RawMessage::author(role(item), &items(item))
 }
 
 fn role(item: &Item) -> Role {

@@ -8,7 +8,8 @@ use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
 use crate::json::{Json, Wire};
 use crate::protocol::{
-    Answer, Attachment, Call, Contents, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
+    Answer, Attachment, Call, Contents, Conversation, HistoryItem, Message, RawMessage, Role, Tool,
+    ToolResult,
 };
 
 impl Conversation for ChatRequest {
@@ -20,6 +21,16 @@ impl Conversation for ChatRequest {
         system
             .into_iter()
             .chain(self.messages.iter().flat_map(items))
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        RawMessage::list(&self.messages, |message| {
+            RawMessage::author(role(message), &items(message))
+        })
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the tools of the request and of its mount.

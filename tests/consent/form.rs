@@ -287,6 +287,10 @@ fn every_id_comes_back() {
         "1",
         "Delete",
         "delete-1.b",
+        "buy-AAPL_10",
+        "BUY-aapl_10",
+        "a__b",
+        "_a",
         "a`b",
         "0x",
         "two\r\nlines",
@@ -304,10 +308,14 @@ fn every_id_comes_back() {
         let question = server.post(&["delete"]);
         let (_, line) = question.rsplit_once(" (").unwrap();
         assert_eq!(
-            line.starts_with(&format!("{id} cw")),
+            line.starts_with(&format!("{} cw", id.replace('_', "＿"))),
             [
                 "1",
+                "Delete",
                 "delete-1.b",
+                "buy-AAPL_10",
+                "BUY-aapl_10",
+                "a__b",
                 "cwcwcwcwcwcw",
                 "acw0123456789abcdefghjkm"
             ]

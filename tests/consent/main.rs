@@ -8,6 +8,15 @@
     clippy::indexing_slicing
 )]
 
+#[cfg(all(
+    feature = "ag_ui",
+    feature = "anthropic",
+    feature = "meilisearch",
+    feature = "openbb",
+    feature = "responses",
+    feature = "ui_stream"
+))]
+mod above;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod forgery;
@@ -18,6 +27,7 @@ mod replaced;
 #[cfg(feature = "resumable")]
 mod servers;
 mod trouble;
+mod unicode;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use copilot_wire::protocol::Env;
 use copilot_wire::replies::{
     ConversationKey, MemoryReplyStore, Page, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
     ReplyStore, StoreError, Task,
@@ -140,4 +141,34 @@ fn servers_of_another_store_do_not_share_the_key() {
     let yes = format!("yes {}", code(&question));
     assert_ne!(other.post(&["c", &question, &yes]), "Accepted delete-1");
     assert_eq!(one.post(&["c", &question, &yes]), "Accepted delete-1");
+}
+
+/// The store forgets by a clock of its own, which may be ahead for a day.
+#[test]
+fn an_answer_counts_once_on_all_of_them_wherever_the_clock_goes() {
+    const NOW: u64 = 29_900_000;
+    for step in [-1_440, -62, 1, 62, 120, 1_440_i64] {
+        let clock = super::Hand::default();
+        clock.set(NOW);
+        let store = Common {
+            store: Arc::new(MemoryReplyStore::new().env(Env::new(clock.clone()))),
+            ..Common::default()
+        };
+        let (one, other) = (server(&store), server(&store));
+        let set = |minute| [&clock, &one.clock, &other.clock].map(|clock| clock.set(minute));
+        let question = one.post(&["c"]);
+        let yes = format!("yes {}", code(&question));
+        assert_eq!(one.post(&["c", &question, &yes]), "Accepted delete-1");
+        set(NOW.saturating_add_signed(step));
+        let more = one.post(&["d"]);
+        let _ = one.post(&["d", &more, &format!("yes {}", code(&more))]);
+        set(NOW);
+        for server in [&other, &one] {
+            assert_eq!(
+                server.post(&["c", &question, &yes]),
+                "Used delete-1",
+                "{step}"
+            );
+        }
+    }
 }

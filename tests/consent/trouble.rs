@@ -73,6 +73,47 @@ fn an_answer_counts_once_where_the_clock_goes_back_a_minute() {
     assert_eq!(again(), "Used delete-1");
 }
 
+/// The clock is set forward and back, and questions are asked and answered meanwhile.
+#[test]
+fn an_answer_counts_once_wherever_the_clock_goes() {
+    const NOW: u64 = 29_900_000;
+    for step in [
+        -525_600,
+        -120,
+        -62,
+        -3,
+        -1,
+        1,
+        3,
+        61,
+        62,
+        63,
+        120,
+        1_440,
+        525_600_i64,
+    ] {
+        let server = Server::new(&agent());
+        let question = server.post(&["c"]);
+        let again = || server.post(&["c", &question, &format!("yes {}", code(&question))]);
+        assert_eq!(again(), "Accepted delete-1", "{step}");
+        for minute in [NOW.saturating_add_signed(step), NOW + 1, NOW, NOW + 2] {
+            server.clock.set(minute);
+            let prompt = format!("d {minute}");
+            let other = server.post(&[&prompt]);
+            let _ = server.post(&[&prompt, &other, &format!("yes {}", code(&other))]);
+            let said = again();
+            assert!(
+                ["Used delete-1", "Stale delete-1"].contains(&&*said),
+                "{step}: {said}"
+            );
+        }
+        // Questions of a later minute can be answered.
+        let other = server.post(&["e"]);
+        let said = server.post(&["e", &other, &format!("yes {}", code(&other))]);
+        assert_eq!(said, "Accepted delete-1", "{step}");
+    }
+}
+
 #[test]
 fn a_clock_that_is_not_set_asks_and_reads() {
     for minutes in [0, 1, (1 << 20) - 1, 1 << 20, u64::MAX / 60_000_000_000] {

@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use copilot_wire::protocol::{Call, Conversation, HistoryItem, Message, Role, ToolResult};
+use copilot_wire::protocol::{
+    Call, Conversation, HistoryItem, Message, RawMessage, Role, ToolResult,
+};
 
 struct Told(Vec<HistoryItem<'static>>);
 
@@ -10,6 +12,12 @@ impl Conversation for Told {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        std::iter::empty()
+    }
+
+    fn each_string(&self, _: &mut dyn FnMut(&str)) {}
 }
 
 fn call(name: &'static str, arguments: &'static str) -> HistoryItem<'static> {

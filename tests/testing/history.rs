@@ -6,7 +6,7 @@ use copilot_wire::openai::{self, Content, Function};
 use copilot_wire::openbb::{OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{
     AgentError, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Protocol,
-    Role, ToolCall, ToolResult, ToolRun, Usage,
+    RawMessage, Role, ToolCall, ToolResult, ToolRun, Usage,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::openai::OpenAiClient;
@@ -163,6 +163,12 @@ impl Conversation for Odd {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        std::iter::empty()
+    }
+
+    fn each_string(&self, _: &mut dyn FnMut(&str)) {}
 
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         [Document::new("1", "Notes", "Low water at six.")].into_iter()

@@ -5,8 +5,8 @@ use copilot_wire::anthropic::{Anthropic, MessagesRequest};
 use copilot_wire::models::Upstream;
 use copilot_wire::openai::{ChatRequest, OpenAi};
 use copilot_wire::protocol::{
-    Attachment, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Role,
-    ToolResult,
+    Attachment, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, RawMessage,
+    Role, ToolResult,
 };
 use copilot_wire::responses::{Responses, ResponsesRequest};
 use serde_json::{Value, json};
@@ -18,6 +18,12 @@ impl Conversation for Odd {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        std::iter::empty()
+    }
+
+    fn each_string(&self, _: &mut dyn FnMut(&str)) {}
 
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         [Document::new("1", "Notes", "Low water at six.")].into_iter()

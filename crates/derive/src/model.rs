@@ -316,6 +316,17 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
                 });
             }
 
+            fn each_string(&self, each: &mut dyn ::core::ops::FnMut(&str)) {
+                #(::copilot_wire::__private::Wire::each_string(&self.#idents, each);)*
+                for (key, value) in &self.unknown {
+                    // The name of a declared member, whose value has another type, is no text of the message.
+                    if !<Self as ::copilot_wire::__private::Wire>::NAMES.contains(&key) {
+                        each(key);
+                    }
+                    ::copilot_wire::__private::Wire::each_string(value, each);
+                }
+            }
+
             #is_absent
 
             fn unknown(&mut self) -> ::core::option::Option<&mut ::copilot_wire::json::Members> {

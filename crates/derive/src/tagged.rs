@@ -129,6 +129,17 @@ impl<'a> Choice<'a> {
         }
     }
 
+    /// Returns the match arm that visits the strings of the variant.
+    fn visit(&self) -> TokenStream {
+        let ident = self.ident;
+        match self.form {
+            Form::Object(_) | Form::Member(_) => {
+                quote!(Self::#ident(value) => ::copilot_wire::__private::Wire::each_string(value, each),)
+            }
+            _ => quote!(Self::#ident { .. } => {}),
+        }
+    }
+
     /// Returns the conversion from a payload that is an object.
     pub(crate) fn from(&self, name: &Ident) -> Option<TokenStream> {
         let Form::Object(ty) = self.form else {
@@ -193,6 +204,7 @@ pub(crate) fn derive(
         .unzip();
     let to = quote!(to);
     let writes = choices.iter().map(|it| it.write(key, &to));
+    let visits = choices.iter().map(Choice::visit);
     let froms = choices.iter().filter_map(|it| it.from(name));
     let debug = is_redacted.then(|| {
         quote! {
@@ -227,6 +239,13 @@ pub(crate) fn derive(
                 match self {
                     #(#writes)*
                     Self::#other(json) => to.raw(json),
+                }
+            }
+
+            fn each_string(&self, each: &mut dyn ::core::ops::FnMut(&str)) {
+                match self {
+                    #(#visits)*
+                    Self::#other(json) => json.each_string(each),
                 }
             }
         }

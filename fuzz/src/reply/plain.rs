@@ -8,7 +8,7 @@ use bytes::Bytes;
 use copilot_wire::json::Escape;
 use copilot_wire::protocol::{
     self, Capabilities, Conversation, Decode, Env, EventError, Events, Failure, HistoryItem, Part,
-    Protocol, Refusal, SendError, TextFrame,
+    Protocol, RawMessage, Refusal, SendError, TextFrame,
 };
 use copilot_wire::sse;
 use http::request::Parts;
@@ -24,6 +24,12 @@ impl Conversation for Ask {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         std::iter::empty()
     }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        std::iter::empty()
+    }
+
+    fn each_string(&self, _: &mut dyn FnMut(&str)) {}
 }
 
 /// Counts the words, so that the text frame changes.

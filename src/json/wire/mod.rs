@@ -147,6 +147,12 @@ pub trait Wire: Sized {
     /// relay them.
     fn drop_odd(&mut self) {}
 
+    /// Calls `each` with every string and every number that the value is written with, retained members included, and
+    /// with the keys that no model declares.
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        self.to_raw().each_string(each);
+    }
+
     /// Reads a complete text. Returns `None` if it is valid JSON of another type.
     ///
     /// # Errors

@@ -19,6 +19,10 @@ impl Wire for String {
         to.str(self);
     }
 
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        each(self);
+    }
+
     fn is_absent(&self) -> bool {
         self.is_empty()
     }
@@ -68,6 +72,10 @@ impl Wire for Json {
         to.raw(self);
     }
 
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Self::each_string(self, each);
+    }
+
     fn is_absent(&self) -> bool {
         self.is_null()
     }
@@ -89,6 +97,13 @@ impl Wire for Members {
         });
     }
 
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        for (key, value) in self {
+            each(key);
+            value.each_string(each);
+        }
+    }
+
     fn is_absent(&self) -> bool {
         self.is_empty()
     }
@@ -103,6 +118,12 @@ impl<T: Wire> Wire for Option<T> {
         // If nothing is written, the value is `null`.
         if let Some(value) = self {
             value.write_to(to);
+        }
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        if let Some(value) = self {
+            value.each_string(each);
         }
     }
 
@@ -128,6 +149,10 @@ impl<T: Wire> Wire for Box<T> {
 
     fn write_to(&self, to: ValueWriter<'_>) {
         T::write_to(self, to);
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        T::each_string(self, each);
     }
 
     fn is_absent(&self) -> bool {

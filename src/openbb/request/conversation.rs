@@ -10,8 +10,8 @@ use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallResult, Item, Outcome, media_type};
 use crate::openbb::{DataSource, FunctionCall};
 use crate::protocol::{
-    self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, Tool,
-    ToolResult,
+    self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, RawMessage,
+    Tool, ToolResult,
 };
 
 /// The function that runs a tool of an MCP server.
@@ -149,6 +149,23 @@ impl Conversation for QueryRequest {
             drop(items.splice(latest + 1..latest + 1, files));
         }
         items.into_iter()
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        let delegated = self.delegated();
+        let messages = RawMessage::list(&self.messages, move |message| {
+            match (text_message(message, delegated), message.role()) {
+                (Some(text), _) => text.role,
+                (None, Role::Human) => protocol::Role::Other,
+                (None, _) => protocol::Role::Tool,
+            }
+        });
+        let query = Some(&self.query).filter(|query| !query.is_empty());
+        messages.chain(query.map(|query| RawMessage::new(protocol::Role::User, query)))
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 
     /// Returns the context, and the attached files that are text.

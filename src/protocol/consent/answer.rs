@@ -1,8 +1,7 @@
 //! The user's answer to a question.
 
-use unicode_normalization::UnicodeNormalization;
-
 use super::proof::DIGITS;
+use super::text::normalized;
 use crate::json::Json;
 
 /// The user's answer to the question that ended the previous turn.
@@ -151,7 +150,7 @@ impl Typed {
     /// Parses an answer in text. The whole text must be an answer; case and punctuation are ignored.
     pub(super) fn read(answer: &str) -> Self {
         // A longer text is no answer.
-        let text: String = answer.nfkc().take(1024).collect();
+        let text: String = normalized(answer).take(1024).collect();
         let words = words(&text);
         let is = |at: usize, any: &[&str]| {
             words

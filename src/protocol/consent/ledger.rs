@@ -9,6 +9,9 @@ use super::proof::PlaceId;
 /// The time for which a question may be answered, in minutes.
 pub(super) const MINUTES: u64 = 60;
 
+/// The number of minutes by which the clock may go back without consequences: turns run at the same time.
+const BACK: u64 = 2;
+
 /// The maximum number of open questions, and of used questions, that are stored.
 const MOST: usize = 1 << 16;
 
@@ -30,6 +33,8 @@ struct State {
     used: BTreeSet<Asked>,
     /// All questions that were asked up to this minute count as used.
     forgotten: Option<u64>,
+    /// The latest minute that the clock has shown since it last went back.
+    latest: u64,
 }
 
 /// A question, identified by the minute of asking and the tag of its proof.
@@ -48,19 +53,21 @@ impl std::fmt::Display for Asked {
 }
 
 impl Ledger {
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self, now: u64) -> MutexGuard<'_, State> {
         // A poisoned lock is usable: no code under it panics in the middle of a change.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.note(now);
+        state
     }
 
     /// Adds an open question.
     pub(super) fn open(&self, place: PlaceId, asked: Asked) {
-        let mut state = self.lock();
+        let mut state = self.lock(asked.minute);
         self.asked.store(true, Ordering::Release);
         if state.order.len() >= MOST {
             if let Some((place, oldest)) = state.order.pop_front() {
                 if state.open.remove(&(place, oldest)) {
-                    state.spend(oldest, asked.minute);
+                    state.spend(oldest);
                 }
             }
         }
@@ -75,7 +82,7 @@ impl Ledger {
 
     /// Marks the open questions of a place as used, and returns them.
     pub(super) fn close(&self, place: PlaceId, now: u64) -> Vec<Asked> {
-        let mut state = self.lock();
+        let mut state = self.lock(now);
         let from = Asked { minute: 0, tag: 0 };
         let to = Asked {
             minute: u64::MAX,
@@ -85,7 +92,7 @@ impl Ledger {
         let closed: Vec<Asked> = range.map(|(_, asked)| *asked).collect();
         for asked in &closed {
             state.open.remove(&(place, *asked));
-            state.spend(*asked, now);
+            state.spend(*asked);
         }
         if state.open.is_empty() {
             state.order.clear();
@@ -96,35 +103,46 @@ impl Ledger {
 
     /// Marks a question as used. Returns `false` if it was used already.
     pub(super) fn spend(&self, place: PlaceId, asked: Asked, now: u64) -> bool {
-        let mut state = self.lock();
+        let mut state = self.lock(now);
         state.open.remove(&(place, asked));
-        state.spend(asked, now)
+        state.spend(asked)
     }
 }
 
 impl State {
-    fn spend(&mut self, asked: Asked, now: u64) -> bool {
-        if self.forgotten.is_some_and(|minute| asked.minute <= minute) {
-            return false;
+    /// Notes the time. Another server or the store may have forgotten used questions while the clock was ahead, so all
+    /// questions that were asked count as used once the clock goes back.
+    fn note(&mut self, now: u64) {
+        if now + BACK < self.latest {
+            self.forget(now);
+            self.latest = now;
         }
-        // Questions from before this minute count as stale, so they need not be stored.
-        let stale = Asked {
-            minute: now.saturating_sub(MINUTES + 1),
-            tag: 0,
-        };
-        self.used = self.used.split_off(&stale);
-        let is_new = self.used.insert(asked);
-        if self.used.len() > MOST {
-            // Forgets the whole oldest minute: a single forgotten question could not be told from a new one.
-            if let Some(Asked { minute, .. }) = self.used.first().copied() {
-                self.used = self.used.split_off(&Asked {
-                    minute: minute + 1,
-                    tag: 0,
-                });
-                self.forgotten = Some(minute);
+        self.latest = self.latest.max(now);
+    }
+
+    fn spend(&mut self, asked: Asked) -> bool {
+        let is_new =
+            self.forgotten.is_none_or(|minute| asked.minute > minute) && self.used.insert(asked);
+        // Questions from before this minute count as stale, so they need not be stored. They would count again if the
+        // clock went back, so the minute is remembered.
+        let stale = self.latest.saturating_sub(MINUTES + BACK);
+        while let Some(oldest) = self.used.first().map(|oldest| oldest.minute) {
+            if oldest >= stale && self.used.len() <= MOST {
+                break;
             }
+            // Forgets the whole minute: a single forgotten question could not be told from a new one.
+            self.forget(oldest);
         }
         is_new
+    }
+
+    /// Removes the used questions up to a minute. All questions of that time count as used from now on.
+    fn forget(&mut self, minute: u64) {
+        self.used = self.used.split_off(&Asked {
+            minute: minute.saturating_add(1),
+            tag: 0,
+        });
+        self.forgotten = self.forgotten.max(Some(minute));
     }
 }
 
@@ -159,7 +177,7 @@ mod tests {
                 assert!(ledger.spend(place, asked, asked.minute), "{tag}");
             }
         }
-        let state = ledger.lock();
+        let state = ledger.lock(1050);
         assert!(state.open.len() <= MOST && state.used.len() <= MOST && state.order.len() <= MOST);
         drop(state);
         for tag in (0..1_000_000).step_by(2) {

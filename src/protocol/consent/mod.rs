@@ -2,7 +2,7 @@
 //!
 //! If a front end has no dialog, a question is text after other text, which a model may have written. No scan of that
 //! text can find out what each renderer hides. So a yes counts only if it repeats a code that is in the question and
-//! nowhere else, and only if the text above the question has nothing but letters, digits and the punctuation of
+//! nowhere else, and only if every string above the question has nothing but letters, digits and the punctuation of
 //! sentences, with which no renderer can be made to hide anything. After any other text the question is asked again,
 //! without text above it. Only this server can make such a question, for this place of this conversation.
 //!
@@ -13,9 +13,10 @@
 //! | proof | a message authentication code over place, id, code, minute, title and message |
 //! | place | mount, user, conversation and the user's own words before the question; see [`PlaceId`] |
 //! | answer | `yes` and the code, or `no`, as a whole; see [`Typed`] |
-//! | text above | plain, or the answer is [`Verdict::Obscured`]; see [`text::is_plain`] |
+//! | text above | every string of the raw messages: plain, or the answer is [`Verdict::Obscured`]; see [`above`] |
 //! | use | once, within an hour; see [`Ledger`] |
 
+mod above;
 mod answer;
 mod ledger;
 mod proof;
@@ -26,13 +27,14 @@ pub(crate) use ledger::Asked;
 pub(crate) use proof::PlaceId;
 pub use text::plain_text;
 
+use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 use answer::Typed;
 use ledger::Ledger;
 use proof::{Found, Key, Parsed, Question};
 
-use super::{Confirmation, Env, SendError};
+use super::{Confirmation, Env, RawMessage, SendError};
 
 /// The maximum number of characters of title and message together, as they are shown.
 const LONGEST: usize = 8_000;
@@ -160,13 +162,18 @@ impl Consent {
 
     /// Checks the user's answer, and marks the question as used. Returns the answer and, if it counts, the question.
     /// `None` if there is no question.
-    pub(crate) fn check<'a, T>(
+    pub(crate) fn check<'a, M>(
         &self,
-        exchange: Exchange<'a, impl Fn() -> PlaceId, impl Fn() -> T>,
+        exchange: &Exchange<
+            '_,
+            impl Fn() -> PlaceId,
+            impl Fn() -> M,
+            impl Fn(&mut dyn FnMut(&str)),
+        >,
         minute: u64,
     ) -> Option<(Answer, Option<Asked>)>
     where
-        T: Iterator<Item = &'a str>,
+        M: Iterator<Item = RawMessage<'a>>,
     {
         let typed = Typed::read(exchange.answer);
         let parsed = Parsed::new(exchange.asked);
@@ -209,16 +216,23 @@ impl Consent {
             return void(Verdict::Stale);
         }
         // If the code is in another text too, the user may have read it there without seeing the question.
-        let told = |text: &str| proof::count(&text::canonical(text), &found.code) > 0;
-        if parsed.count_code() > 1 || (exchange.earlier)().any(told) {
+        let around = found.range(exchange.asked).and_then(|range| {
+            Some(above::Asked {
+                text: exchange.asked.get(range)?,
+                code: &found.code,
+                answer: exchange.answer,
+            })
+        });
+        let Some(around) = around.filter(|around| {
+            !around.is_told((exchange.messages)(), |each| (exchange.strings)(each))
+        }) else {
             return void(again(exchange.asked, Verdict::NoProof));
-        }
+        };
         if code.is_some_and(|code| code != found.code) {
             return void(Verdict::WrongCode);
         }
         // A refusal has no effect, so it need not be checked for text that hides the question.
-        let above = [exchange.above, found.above(exchange.asked)];
-        let is_obscured = verdict != Verdict::Refused && !above.into_iter().all(text::is_plain);
+        let is_obscured = verdict != Verdict::Refused && !around.is_seen(|| (exchange.messages)());
         let asked = Asked {
             minute: found.asked(minute + AHEAD),
             tag: found.tag,
@@ -276,13 +290,13 @@ impl Asking {
 }
 
 /// The end of a conversation: an assistant message with a question, and the user's answer.
-pub(crate) struct Exchange<'a, P, E> {
+pub(crate) struct Exchange<'a, P, M, S> {
     /// Returns the place at which a question in the message was asked.
     pub(crate) place: P,
-    /// Returns the messages before the question.
-    pub(crate) earlier: E,
-    /// The other texts of the assistant since the user's previous message.
-    pub(crate) above: &'a str,
+    /// Returns the messages; the user's last one is the answer.
+    pub(crate) messages: M,
+    /// Visits every string of the request.
+    pub(crate) strings: S,
     pub(crate) asked: &'a str,
     pub(crate) answer: &'a str,
 }
@@ -295,8 +309,10 @@ pub(crate) fn minute(env: &Env) -> u64 {
 /// Returns [`Verdict::Changed`] if `asked` repeats the reason of `verdict`, which means that the question was asked
 /// again for this reason. Otherwise returns `verdict`.
 fn again(asked: &str, verdict: Verdict) -> Verdict {
+    // The reason stands before the question, or the text has no question.
+    let asked = text::canonical(proof::tail(asked));
     let reason = verdict.reason().map(text::canonical);
-    let again = reason.is_some_and(|reason| text::canonical(asked).contains(&reason));
+    let again = reason.is_some_and(|reason| asked.contains(&reason));
     match again {
         true => Verdict::Changed,
         false => verdict,
@@ -315,7 +331,7 @@ pub fn find_question(message: &str) -> Option<(String, String)> {
 
 /// Returns a message as an agent reads it, with its question but without code and proof, and the removed code. `None`
 /// if the message has no question.
-pub(crate) fn without_code(message: &str) -> Option<(String, String)> {
+pub(crate) fn without_code<'a>(message: &Cow<'a, str>) -> Option<(Cow<'a, str>, String)> {
     proof::without_code(message)
 }
 
@@ -335,7 +351,7 @@ fn code(texts: &[&str]) -> Option<String> {
         // 2^64 is not a multiple of a million: low codes are more frequent by less than one in 10^13.
         let number = u64::from_be_bytes(random()?) % 1_000_000;
         let code = format!("{number:06}");
-        if texts.iter().all(|text| proof::count(text, &code) == 0) {
+        if texts.iter().all(|text| text::count(text, &code) == 0) {
             return Some(code);
         }
     }

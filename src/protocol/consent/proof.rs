@@ -1,5 +1,7 @@
 //! The line of text that is a question, and the search for this line in the messages that a client returns.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use memchr::memchr2_iter;
@@ -7,7 +9,7 @@ use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
 use super::FIRST;
-use super::text::{self, canonical};
+use super::text::{self, normalized};
 
 /// A key with which proofs are made.
 pub(super) type Key = [u8; 32];
@@ -35,6 +37,11 @@ const LONGEST_ID: usize = 128;
 /// The maximum number of letters and digits of title and message together.
 pub(super) const LONGEST_BODY: usize = (1 << (5 * LENGTH)) - 1;
 
+/// The maximum number of bytes at the end of a message in which a question is searched, and the maximum number of their
+/// letters. A question has at most 8,000 characters, and [`LONGEST_BODY`] letters of three bytes once a client has
+/// normalized it; the rest is for its id, its proof, a footer, and the line breaks that a client adds.
+const TAIL: usize = 1 << 17;
+
 /// The modulus of the minute in a proof: about two years.
 const MINUTES: u64 = 1 << (5 * MINUTE);
 
@@ -50,9 +57,13 @@ impl PlaceId {
     /// request does not name it), and the user's last message before the question.
     pub(crate) fn new(path: &str, user: &str, conversation: &str, message: &str) -> Self {
         let mut digest = Sha256::new();
-        for text in [path, user, conversation, &canonical(message)] {
+        for text in [path, user, conversation] {
             digest.update((text.len() as u64).to_be_bytes());
             digest.update(text);
+        }
+        // The last text needs no length, so its canonical form need not be held.
+        for letter in normalized(message).flat_map(text::letters) {
+            digest.update(letter.encode_utf8(&mut [0; 4]));
         }
         Self(digest.finalize().into())
     }
@@ -93,7 +104,8 @@ impl Question<'_> {
 
     /// Returns the line of text. `text` is the title and the message as they are shown.
     pub(super) fn line(&self, text: &str, key: &Key) -> String {
-        let Self { id, code, .. } = self;
+        // An underscore is markup. The normalization of the text turns its fullwidth form back.
+        let (id, code) = (self.id.replace('_', "＿"), self.code);
         let length = base32(self.body.chars().count() as u64, LENGTH);
         let minute = base32(self.minute, MINUTE);
         let tag = base32(self.tag(key), TAG);
@@ -142,18 +154,15 @@ impl Found {
         question.tag(key) ^ self.tag == 0
     }
 
-    /// Returns the part of the message above the question.
-    pub(super) fn above<'a>(&self, message: &'a str) -> &'a str {
-        let (letters, from) = positions(message);
-        // The body may have fewer letters than the message here, because it was normalized as a whole and `positions`
+    /// Returns the range of the question in a message, from its first word to the end of its proof. `None` if its start
+    /// is unknown.
+    pub(super) fn range(&self, message: &str) -> Option<Range<usize>> {
+        let located = Located::new(message)?;
+        // The body may have fewer letters than the message here, because it was normalized as a whole and `Located`
         // normalizes each character. So the start is never too early.
-        let start = find_question(&letters).map(|question| question.start);
-        let start = start.and_then(|start| start.checked_sub(self.body.chars().count()));
-        let start = start.and_then(|start| from.get(start));
-        // If the start of the question is unknown, the whole message counts as above.
-        start.map_or(message, |(start, _)| {
-            message.get(..*start).unwrap_or(message)
-        })
+        let start = located.question.start;
+        let start = start.checked_sub(self.body.chars().count())?;
+        Some(located.byte(start)?.start..located.end)
     }
 
     /// Returns the number of minutes between the asking of the question and `now`.
@@ -180,11 +189,14 @@ impl Parsed {
     /// Finds the last question in a message: the words around a code, which an id and a proof follow. `None` if there
     /// is none.
     pub(super) fn new(message: &str) -> Option<Self> {
-        if !has_mark(message) {
+        let tail = tail(message);
+        if !has_mark(tail) {
             return None;
         }
-        let mut letters = Vec::with_capacity(message.len());
-        let raw = message.nfkc().map(|character| {
+        let mut normal = Tail::default();
+        normalized(tail).for_each(|character| normal.push(character));
+        let mut letters = Vec::with_capacity(normal.0.len());
+        let raw = normal.0.into_iter().map(|character| {
             letters.extend(text::letters(character));
             (character, letters.len())
         });
@@ -236,63 +248,105 @@ impl Parsed {
         let first = self.raw.partition_point(|(_, count)| *count <= id.start);
         let last = self.raw.partition_point(|(_, count)| *count < id.end);
         let raw = self.raw.get(first..=last).unwrap_or_default().iter();
-        let characters = raw.flat_map(|(character, _)| character.to_lowercase());
+        let characters = raw.map(|(character, _)| *character);
         characters.filter(|character| is_id(*character)).collect()
     }
+}
 
-    /// Returns the number of times that the code occurs in the message.
-    pub(super) fn count_code(&self) -> usize {
-        let all = self.text(0..self.letters.len());
-        count(&all, &self.code())
+/// The last items that were pushed.
+#[derive(Default)]
+struct Tail<T>(VecDeque<T>);
+
+impl<T> Tail<T> {
+    fn push(&mut self, item: T) {
+        if self.0.len() == TAIL {
+            self.0.pop_front();
+        }
+        self.0.push_back(item);
+    }
+}
+
+/// Returns the end of a message, in which alone a question is searched.
+pub(super) fn tail(message: &str) -> &str {
+    let mut starts = message.len().saturating_sub(TAIL)..=message.len();
+    let start = starts.find(|start| message.is_char_boundary(*start));
+    start
+        .and_then(|start| message.get(start..))
+        .unwrap_or_default()
+}
+
+/// The last question in a message, with its position in the text.
+struct Located {
+    /// The last letters and digits, and for each the byte range of the character that it comes from.
+    letters: Vec<char>,
+    from: Vec<Range<usize>>,
+    /// The words around the code and the code, as a range of `letters`.
+    question: Range<usize>,
+    /// The end of the proof, in bytes.
+    end: usize,
+}
+
+impl Located {
+    fn new(message: &str) -> Option<Self> {
+        let tail = tail(message);
+        if !has_mark(tail) {
+            return None;
+        }
+        let before = message.len() - tail.len();
+        let mut all = Tail::default();
+        for (at, character) in tail.char_indices() {
+            let at = before + at;
+            let mut push = |letter| all.push((letter, at..at + character.len_utf8()));
+            match character.is_ascii() {
+                // ASCII is already normalized.
+                true => text::letters(character).for_each(push),
+                false => std::iter::once(character)
+                    .nfkc()
+                    .flat_map(text::letters)
+                    .for_each(&mut push),
+            }
+        }
+        let (letters, from): (Vec<_>, Vec<_>) = all.0.into_iter().unzip();
+        let question = find_question(&letters)?;
+        let ends = question.end + 1..=question.end + LONGEST_ID;
+        let is_proof = |end: &usize| {
+            let proof = letters.get(*end..end + PROOF).unwrap_or_default();
+            let (mark, digits) = proof.split_at_checked(MARK.len()).unwrap_or_default();
+            mark.iter().copied().eq(MARK.chars())
+                && digits
+                    .iter()
+                    .all(|digit| digit.is_ascii() && ALPHABET.contains(&(*digit as u8)))
+        };
+        // The last one, because an id may contain the start of a proof.
+        let end = ends.rev().find(is_proof)? + PROOF;
+        let end = from.get(end - 1)?.end;
+        Some(Self {
+            letters,
+            from,
+            question,
+            end,
+        })
+    }
+
+    /// Returns the byte range of the character from which a letter comes.
+    fn byte(&self, letter: usize) -> Option<Range<usize>> {
+        self.from.get(letter).cloned()
     }
 }
 
 /// Removes the code and the proof of the last question from a message. Returns the new message and the code.
-pub(super) fn without_code(message: &str) -> Option<(String, String)> {
-    if !has_mark(message) {
-        return None;
-    }
-    let (letters, from) = positions(message);
-    let question = find_question(&letters)?;
-    let ends = question.end + 1..=question.end + LONGEST_ID;
-    let is_proof = |end: &usize| {
-        let proof = letters.get(*end..end + PROOF).unwrap_or_default();
-        let (mark, digits) = proof.split_at_checked(MARK.len()).unwrap_or_default();
-        mark.iter().copied().eq(MARK.chars())
-            && digits
-                .iter()
-                .all(|digit| digit.is_ascii() && ALPHABET.contains(&(*digit as u8)))
-    };
-    // The last one, because an id may contain the start of a proof.
-    let end = ends.rev().find(is_proof)? + PROOF;
-    let (start, _) = from.get(question.start)?;
-    let (_, end) = from.get(end - 1)?;
-    let before = message.get(..*start)?.trim_end();
-    let after = message.get(*end..)?;
-    let code = question.start + AGREE.len();
-    let code = letters.get(code..code + DIGITS)?.iter().collect();
+pub(super) fn without_code<'a>(message: &Cow<'a, str>) -> Option<(Cow<'a, str>, String)> {
+    let located = Located::new(message)?;
+    let start = located.byte(located.question.start)?.start;
+    let code = located.question.start + AGREE.len();
+    let code = located.letters.get(code..code + DIGITS)?.iter().collect();
+    let after = message.get(located.end..)?;
     let after = after.strip_prefix(')').unwrap_or(after);
-    Some((format!("{before}{after}"), code))
-}
-
-/// Returns the letters and digits of a message, and for each the byte range of the character that it comes from.
-fn positions(message: &str) -> (Vec<char>, Vec<(usize, usize)>) {
-    let (mut all, mut from) = (Vec::new(), Vec::new());
-    for (at, character) in message.char_indices() {
-        let mut push = |letter| {
-            all.push(letter);
-            from.push((at, at + character.len_utf8()));
-        };
-        match character.is_ascii() {
-            // ASCII is already normalized.
-            true => text::letters(character).for_each(push),
-            false => std::iter::once(character)
-                .nfkc()
-                .flat_map(text::letters)
-                .for_each(&mut push),
-        }
-    }
-    (all, from)
+    let text = match message {
+        Cow::Borrowed(message) if after.is_empty() => message.get(..start)?.trim_end().into(),
+        _ => format!("{}{after}", message.get(..start)?.trim_end()).into(),
+    };
+    Some((text, code))
 }
 
 /// Returns `true` if a message may contain a proof. This check is cheaper than the normalization of the message.
@@ -330,12 +384,6 @@ fn find_question(letters: &[char]) -> Option<Range<usize>> {
     Some(start..start + words)
 }
 
-/// Returns the number of times that a code occurs in a text in canonical form.
-pub(super) fn count(canonical: &str, code: &str) -> usize {
-    let windows = canonical.as_bytes().windows(code.len());
-    windows.filter(|window| *window == code.as_bytes()).count()
-}
-
 /// The number of digits of a code.
 pub(super) const DIGITS: usize = 6;
 
@@ -352,10 +400,10 @@ fn is_question(letters: &[char]) -> bool {
 
 /// Returns `true` if a character may stand unencoded in an id on the line.
 fn is_id(character: char) -> bool {
-    matches!(character, 'a'..='z' | '0'..='9' | '.' | '-')
+    character.is_ascii_alphanumeric() || matches!(character, '.' | '-' | '_')
 }
 
-/// Returns an id as it is written on the line: unchanged if clients do not alter it, otherwise encoded.
+/// Returns an id for the line: as it is if it is plain, otherwise encoded.
 pub(super) fn encode_id(id: &str) -> String {
     let plain = id.chars().all(is_id)
         && id.len() <= 64

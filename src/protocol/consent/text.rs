@@ -1,6 +1,7 @@
 //! The plain text of a question as a reader sees it, and the canonical form in which texts are compared.
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::decompose_compatible;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// The maximum number of characters of a word; longer words are broken.
@@ -88,33 +89,44 @@ pub fn plain_text(text: &str) -> String {
 /// The maximum number of marks after a letter above a question: more marks would overlap the lines below.
 const MOST_MARKS_ABOVE: usize = 3;
 
-/// The starts of blocks that set classes and attributes: admonitions, details, and blocks of PyMdown.
-const BLOCKS: [&str; 3] = ["!!!", "???", "///"];
-
 /// Returns `true` if no renderer can use `text` to hide a part of the text below it: `text` has only letters, digits,
 /// and punctuation that begins no markup except lists and rules.
 pub(super) fn is_plain(text: &str) -> bool {
-    if BLOCKS.iter().any(|block| text.contains(block)) {
-        return false;
-    }
     let mut marks = 0;
     let mut characters = text.chars().peekable();
-    std::iter::from_fn(|| Some((characters.next()?, characters.peek().copied()))).all(
-        |(character, next)| {
-            let is_mark = !character.is_ascii() && matches!(Kind::of(character), Kind::Mark);
-            marks = if is_mark { marks + 1 } else { 0 };
-            match character {
-                ' ' | '\t' | '\n' | '\r' => true,
-                '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
-                // A colon with a name after it begins a directive or a link.
-                ':' => next.is_none_or(char::is_whitespace),
-                character if character.is_ascii() => character.is_ascii_alphanumeric(),
-                '\u{2018}'..='\u{201F}' | '«' | '»' | '‹' | '›' => true,
-                _ if is_mark => marks <= MOST_MARKS_ABOVE,
-                character => matches!(Kind::of(character), Kind::Shown | Kind::Space),
-            }
-        },
-    )
+    !has_block(text)
+        && std::iter::from_fn(|| Some((characters.next()?, characters.peek().copied()))).all(
+            |(character, next)| {
+                let is_mark = !character.is_ascii() && matches!(Kind::of(character), Kind::Mark);
+                marks = if is_mark { marks + 1 } else { 0 };
+                match character {
+                    ' ' | '\t' | '\n' | '\r' => true,
+                    '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
+                    // A colon with a name after it begins a directive or a link.
+                    ':' => next.is_none_or(char::is_whitespace),
+                    character if character.is_ascii() => character.is_ascii_alphanumeric(),
+                    '\u{2018}'..='\u{201F}' | '«' | '»' | '‹' | '›' => true,
+                    _ if is_mark => marks <= MOST_MARKS_ABOVE,
+                    character => matches!(Kind::of(character), Kind::Shown | Kind::Space),
+                }
+            },
+        )
+}
+
+/// Returns `true` if `text` is one word of a machine, such as an id, a time, a URL, a media type or base64. No renderer
+/// can use it to hide a part of other texts: it has no brackets, quotes, backticks, tildes, bars or dollars, and no sign
+/// that begins a block.
+pub(super) fn is_token(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:+=,@&?#%".contains(&byte);
+    let is_double = |pair: &[u8]| matches!(pair, b"::" | b"%%");
+    !has_block(text) && text.bytes().all(is_part) && !text.as_bytes().windows(2).any(is_double)
+}
+
+/// Returns `true` if a text has the start of a block that sets classes and attributes, or of front matter: admonitions,
+/// details, and blocks of PyMdown.
+fn has_block(text: &str) -> bool {
+    let is_block = |signs: &[u8]| matches!(signs, b"!!!" | b"???" | b"///" | b"+++");
+    text.as_bytes().windows(3).any(is_block)
 }
 
 /// The way in which a character is shown.
@@ -148,16 +160,7 @@ impl Kind {
             '!'..='~' => return Self::fullwidth(character),
             // Characters that `plain_text` itself writes: a second call must not change its output.
             '！'..='～' | '⏎' | '↩' | '’' | '”' => return Self::Shown,
-            // Fillers, blanks and placeholders, whose general category does not say that they are invisible.
-            '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{2800}' | '\u{3164}' => {
-                return Self::Invisible;
-            }
-            '\u{FFA0}' | '\u{FFFC}' | '\u{16FE4}' | '\u{1D159}' => return Self::Invisible,
-            // The grapheme joiner and variation selectors: marks that have no shape of their own.
-            '\u{034F}' | '\u{180B}'..='\u{180F}' | '\u{FE00}'..='\u{FE0F}' => {
-                return Self::Invisible;
-            }
-            '\u{E0100}'..='\u{E01EF}' => return Self::Invisible,
+            _ if is_blank(character) => return Self::Invisible,
             _ => {}
         }
         match character.general_category() {
@@ -181,6 +184,18 @@ impl Kind {
             _ => Self::Shown,
         }
     }
+}
+
+/// Returns `true` if a character has no shape although its general category is that of a mark, a letter or a symbol.
+fn is_blank(character: char) -> bool {
+    matches!(character,
+        // `Default_Ignorable_Code_Point` of Unicode, without the characters of the categories `Cf` and `Cn`: joiners,
+        // fillers, inherent vowels, and selectors of variants.
+        '\u{034F}' | '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{180B}'..='\u{180F}' | '\u{3164}'
+        | '\u{FE00}'..='\u{FE0F}' | '\u{FFA0}' | '\u{E0100}'..='\u{E01EF}'
+        // Blanks and placeholders, which no property of Unicode tells apart: of Braille, of musical notes, of Khitan,
+        // of hieroglyphs, and of objects.
+        | '\u{2800}' | '\u{1D159}' | '\u{16FE4}' | '\u{13441}' | '\u{13442}' | '\u{FFFC}')
 }
 
 /// The line of plain text that is being written.
@@ -252,11 +267,42 @@ impl Line {
 ///
 /// Texts are compared in this form because clients trim, quote, wrap and normalize the messages that they return.
 pub(super) fn canonical(text: &str) -> String {
-    text.nfkc().flat_map(letters).collect()
+    normalized(text).flat_map(letters).collect()
+}
+
+/// Returns the normalized characters (NFKC) of a text. Their iterator holds 32 characters at most, because no more than
+/// 30 consecutive combining marks are ordered (Stream-Safe Text Format, UAX #15).
+pub(super) fn normalized(text: &str) -> impl Iterator<Item = char> {
+    text.stream_safe().nfkc()
 }
 
 /// Returns the letters and digits of a character in lower case.
 pub(super) fn letters(character: char) -> impl Iterator<Item = char> {
     let lower = character.to_lowercase();
     lower.filter(|letter| letter.is_alphanumeric())
+}
+
+/// Returns the number of times that a code occurs among the letters and digits of a text, normalized (NFKC).
+pub(super) fn count(text: &str, code: &str) -> usize {
+    let mut last = std::collections::VecDeque::with_capacity(code.len() + 1);
+    let mut found = 0;
+    let mut push = |character: char| {
+        if character.is_ascii_digit() {
+            last.push_back(character);
+            if last.len() > code.len() {
+                last.pop_front();
+            }
+            found += usize::from(last.iter().copied().eq(code.chars()));
+        } else if character.is_alphanumeric() {
+            last.clear();
+        }
+    };
+    for character in text.chars() {
+        match character.is_ascii() {
+            true => push(character),
+            // Digits compose with nothing, so each character can be normalized by itself.
+            false => decompose_compatible(character, &mut push),
+        }
+    }
+    found
 }

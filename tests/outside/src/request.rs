@@ -1,7 +1,7 @@
 //! The request of the Pager.
 
 use copilot_wire::json::{List, Members, Wire};
-use copilot_wire::protocol::{Conversation, HistoryItem, Message, Role};
+use copilot_wire::protocol::{Conversation, HistoryItem, Message, RawMessage, Role};
 
 /// A request: all lines so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -27,14 +27,26 @@ pub struct Line {
     pub unknown: Members,
 }
 
+impl Line {
+    fn role(&self) -> Role {
+        match self.by.as_str() {
+            "agent" => Role::Assistant,
+            _ => Role::User,
+        }
+    }
+}
+
 impl Conversation for PagerRequest {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        self.lines.iter().map(|line| {
-            let role = match line.by.as_str() {
-                "agent" => Role::Assistant,
-                _ => Role::User,
-            };
-            HistoryItem::Message(Message::new(role, line.text.as_str()))
-        })
+        let lines = self.lines.iter();
+        lines.map(|line| HistoryItem::Message(Message::new(line.role(), line.text.as_str())))
+    }
+
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        RawMessage::list(&self.lines, Line::role)
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use copilot_wire::json::{Json, Kind, List, Members, Wire};
 use copilot_wire::protocol::{
     AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, HistoryItem,
-    Message, Role, Tool, ToolResult,
+    Message, RawMessage, Role, Tool, ToolResult,
 };
 
 /// A request.
@@ -104,6 +104,14 @@ impl Conversation for ChatRequest {
         self.messages.iter().flat_map(ChatMessage::items)
     }
 
+    fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
+        RawMessage::list(&self.messages, ChatMessage::role)
+    }
+
+    fn each_string(&self, each: &mut dyn FnMut(&str)) {
+        Wire::each_string(self, each);
+    }
+
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
         self.tools.iter().map(|OfferedTool { function, .. }| {
             let description = function.description.as_deref().unwrap_or_default();
@@ -123,16 +131,21 @@ impl Conversation for ChatRequest {
 }
 
 impl ChatMessage {
-    fn items(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        let text = self.content.as_str();
-        let role = match self.role.as_str() {
+    fn role(&self) -> Role {
+        match self.role.as_str() {
             "system" => Role::System,
             "user" => Role::User,
             "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
             _ => Role::Other,
-        };
-        let said = match self.role.as_str() {
-            "tool" => {
+        }
+    }
+
+    fn items(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        let text = self.content.as_str();
+        let role = self.role();
+        let said = match role {
+            Role::Tool => {
                 let name = self.tool_name.as_deref().unwrap_or_default();
                 let mut result = ToolResult::new(name, text);
                 result.call_id = self.tool_call_id.as_deref().map(Cow::Borrowed);
