@@ -222,9 +222,8 @@ fn short_elements_are_in_the_budget_with_what_they_hold() {
         .unwrap();
     let turn = |count: usize| {
         let elements = vec!["{}"; count].join(",");
-        let body = format!(
-            r#"{{"messages":[{{"role":"human","content":"x"}}],"context":[{elements}]}}"#
-        );
+        let body =
+            format!(r#"{{"messages":[{{"role":"human","content":"x"}}],"context":[{elements}]}}"#);
         handle(&router, post("/one/query"), chunks(body))
     };
     // Each is 9 kB, and weighs 680 kB.
