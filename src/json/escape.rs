@@ -39,6 +39,10 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
 /// Returns the length of a text in bytes after escaping; U+2028 and U+2029 are counted unescaped.
 #[allow(dead_code, reason = "not every protocol counts")]
 pub(crate) fn escaped_len(text: &str) -> usize {
+    escaped_bytes(text.as_bytes())
+}
+
+fn escaped_bytes(text: &[u8]) -> usize {
     let escape = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
         0..=0x1f => 5,
@@ -46,9 +50,12 @@ pub(crate) fn escaped_len(text: &str) -> usize {
     };
     // In one-byte sums: the compiler vectorizes their additions.
     let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
-    let sums = text.as_bytes().chunks(32).map(sum);
+    let sums = text.chunks(32).map(sum);
     text.len() + sums.map(usize::from).sum::<usize>()
 }
+
+/// The length in bytes of a text from which its escaped length is counted before it is written.
+const LARGE: usize = 128 * 1024;
 
 /// Copies blocks without special bytes. In a long text, the first block with a special byte switches to
 /// [`escape_blocks`].
@@ -56,7 +63,12 @@ pub(crate) fn escaped_len(text: &str) -> usize {
 fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
     let mut rest = bytes;
     if bytes.len() >= BLOCK {
-        out.reserve(bytes.len() + STAGE);
+        // A buffer that grows holds a large text three times, so its length is counted first.
+        let length = match bytes.len() {
+            length if length < LARGE => length,
+            _ => escaped_bytes(bytes),
+        };
+        out.reserve(length + STAGE);
         while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
             if any(block, is_special::<SEPARATORS>) {
                 break;

@@ -43,7 +43,11 @@ impl Inner {
         let body = match route.endpoint.has_body() {
             true => {
                 let limits = self.limits.at_most(route.endpoint.body_limit());
-                limits.read(parts, body, &self.env).await?
+                let body = limits.read(parts, body, &self.env).await?;
+                if let Some(held) = limits.budget.weigh(&body)? {
+                    parts.extensions.insert(held);
+                }
+                body
             }
             false => Bytes::new(),
         };

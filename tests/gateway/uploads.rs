@@ -204,6 +204,39 @@ fn a_request_under_way_is_in_the_budget() {
     assert_eq!(turn().status(), 200);
 }
 
+/// Many short elements hold a multiple of their bytes, and count as what they hold until the agent drops the request.
+#[test]
+fn short_elements_are_in_the_budget_with_what_they_hold() {
+    struct Keeper;
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Keeper {
+        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+            reply.text("one").await?;
+            let _request = request;
+            std::future::pending().await
+        }
+    }
+    let router = Router::new()
+        .body_budget(1024 * 1024)
+        .mount(descriptor("one"), Keeper)
+        .unwrap();
+    let turn = |count: usize| {
+        let elements = vec!["{}"; count].join(",");
+        let body =
+            format!(r#"{{"messages":[{{"role":"human","content":"x"}}],"context":[{elements}]}}"#);
+        handle(&router, post("/one/query"), chunks(body))
+    };
+    // Each is 9 kB, and weighs 680 kB.
+    let first = turn(3000);
+    assert_eq!(first.status(), 200);
+    assert_eq!(turn(3000).status(), 503);
+    assert_eq!(turn(10).status(), 200);
+    drop(first);
+    assert_eq!(turn(3000).status(), 200);
+    // This would never fit.
+    assert_eq!(turn(6000).status(), 413);
+}
+
 /// Ticks that a test drives.
 struct Timer(Mutex<Option<mpsc::UnboundedReceiver<()>>>);
 

@@ -21,14 +21,6 @@ use futures_core::Stream;
 use crate::lists::each;
 use crate::reply::frames;
 
-/// The bounds, in bytes held at a time for each byte of a request.
-pub mod held {
-    /// For contents that are longer than what surrounds them.
-    pub const LONG: f64 = 6.0;
-    /// For elements that are shorter than what is stored for each.
-    pub const TINY: f64 = 40.0;
-}
-
 /// A request, and what answers it. The result is the length of the answer.
 pub struct Case {
     pub name: String,
@@ -247,7 +239,7 @@ const FRONT_ENDS: [FrontEnd; 9] = [
 /// Long contents of each kind, in one text of each front end.
 #[must_use]
 pub fn contents() -> Vec<Case> {
-    const LENGTH: usize = 1 << 20;
+    const LENGTH: usize = 1 << 18;
     let kinds = [
         ("ascii", "a"),
         ("words", "two words "),
@@ -273,7 +265,7 @@ pub fn contents() -> Vec<Case> {
 /// Requests of nothing but tiny elements.
 #[must_use]
 pub fn tiny() -> Vec<Case> {
-    const COUNT: usize = 100_000;
+    const COUNT: usize = 20_000;
     let cases = FRONT_ENDS.iter().flat_map(|front_end| {
         front_end
             .tiny
