@@ -246,11 +246,11 @@ impl AgentError {
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         // Clients of models retry every 5xx, so it is sent only if a retry is allowed.
-        self.status.unwrap_or(if self.retry_after.is_some() {
-            StatusCode::SERVICE_UNAVAILABLE
-        } else {
-            StatusCode::BAD_REQUEST
-        })
+        let default = match self.retry_after {
+            Some(_) => StatusCode::SERVICE_UNAVAILABLE,
+            None => StatusCode::BAD_REQUEST,
+        };
+        self.status.unwrap_or(default)
     }
 
     /// Returns the time after which clients may retry the turn; `None` if they must not.
