@@ -17,7 +17,7 @@ use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
 use crate::protocol::consent::Asking;
-use crate::protocol::{AgentError, Env, Protocol, Record};
+use crate::protocol::{AgentError, Env, Protocol, Record, Resumption};
 #[cfg(feature = "resumable")]
 use crate::sync::Exclusive;
 
@@ -99,6 +99,11 @@ impl Body {
     {
         let recording = request.take_recording();
         let is_stream = P::is_stream(&request);
+        // Otherwise the first write opens the reply, so that the events of another server can be the reply until then.
+        // A stored turn is recorded by the reply's own ids, and a reply with a known id begins with it.
+        let opens = !P::AWAITS_OUTPUT
+            || P::resumption(&request) == Resumption::Required
+            || recording.is_some();
         // Boxed, because few turns have a next call, and every waiting turn has this future in memory.
         let next_call = P::next_call(&request).map(Box::new);
         let record = Record::new(env, P::NAME)
@@ -116,7 +121,7 @@ impl Body {
             session,
             record,
             asking,
-            is_stream,
+            (is_stream, opens),
             move |reply, channel| async move {
                 let mut result = match next_call {
                     Some(call) => reply.end(*call).map_err(AgentError::from),
@@ -141,7 +146,7 @@ impl Body {
         session: P::Session,
         record: Record,
         asking: Asking,
-        is_stream: bool,
+        form: (bool, bool),
         start: impl FnOnce(Reply<P>, Arc<Channel<P>>) -> Fut,
     ) -> Self
     where
@@ -150,7 +155,7 @@ impl Body {
     {
         let ticks = live::ticks(record.env());
         let wakeup = Wakeup::new();
-        let channel = Channel::<P>::new(session, record, asking, is_stream, wakeup.task());
+        let channel = Channel::<P>::new(session, record, asking, form, wakeup.task());
         let channel = Arc::new(channel);
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;

@@ -4,12 +4,14 @@ use bytes::Bytes;
 
 use super::{
     Accumulator, Ending, ErrorObject, Event, EventKind, Item, Response, Responses,
-    ResponsesRequest, StreamEvent,
+    ResponsesRequest, Session, StreamEvent,
 };
 use crate::agent::Reply;
 use crate::json::{Json, JsonError, List, Wire};
 use crate::models::{self, Upstream};
-use crate::protocol::{Content, Conversation, Cut, Protocol, SendError, TooLarge, ToolCall, Usage};
+use crate::protocol::{
+    Content, Conversation, Cut, FrameKind, Protocol, SendError, TooLarge, ToolCall, Usage,
+};
 
 /// A relay of another server's events into a reply.
 pub type Relay = models::Relay<Responses>;
@@ -64,8 +66,23 @@ impl Upstream for Responses {
         request.to_json()
     }
 
+    fn document_body(request: &mut ResponsesRequest) -> Bytes {
+        request.stream = Some(false);
+        request.to_json()
+    }
+
+    fn follow(session: &mut Session, event: &Event) -> FrameKind {
+        session.follow(event)
+    }
+
+    fn document(document: &Json) -> Option<(Response, Option<Usage>)> {
+        let response = Response::from_raw(document).filter(|it| !it.status.is_empty())?;
+        let usage = response.usage.as_ref().map(Usage::from);
+        Some((response, usage))
+    }
+
     fn error(body: &Json) -> Option<ErrorObject> {
-        ErrorObject::from_raw(&body.get("error")?)
+        ErrorObject::from_raw(&body.get("error").filter(|it| !it.is_null())?)
     }
 
     fn push(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
