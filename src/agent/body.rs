@@ -100,10 +100,10 @@ impl Body {
         let recording = request.take_recording();
         let is_stream = P::is_stream(&request);
         // Otherwise the first write opens the reply, so that the events of another server can be the reply until then.
-        // A stored turn is recorded by the reply's own ids, and a reply with a known id begins with it.
+        // A reply that is asked for by its id begins with it, and some turns are recorded from the reply's own events.
         let opens = !P::AWAITS_OUTPUT
             || P::resumption(&request) == Resumption::Required
-            || recording.is_some();
+            || recording.as_ref().is_some_and(Recording::needs_own_reply);
         // Boxed, because few turns have a next call, and every waiting turn has this future in memory.
         let next_call = P::next_call(&request).map(Box::new);
         let record = Record::new(env, P::NAME)

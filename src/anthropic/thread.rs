@@ -149,13 +149,17 @@ impl MessageRecorder {
 }
 
 impl Recorder for MessageRecorder {
-    fn push(&mut self, bytes: &[u8]) -> Option<(String, Json)> {
+    fn push(&mut self, bytes: &[u8]) -> Option<Recorded> {
         let message = self.whole(bytes)?;
         let turn = Json::object(|turn| {
             turn.raw("messages", &self.messages)
                 .opt_raw("settings", self.settings.as_ref())
                 .raw("answer", &message.content.to_raw());
         });
-        Some((message.id, turn))
+        Some(Recorded {
+            id: message.id,
+            data: turn,
+            items: Vec::new(),
+        })
     }
 }

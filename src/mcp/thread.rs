@@ -91,7 +91,7 @@ struct CallRecorder {
 }
 
 impl Recorder for CallRecorder {
-    fn push(&mut self, bytes: &[u8]) -> Option<(String, Json)> {
+    fn push(&mut self, bytes: &[u8]) -> Option<Recorded> {
         let lines = bytes.split(|byte| *byte == b'\n');
         let mut data = lines.filter_map(|line| line.strip_prefix(b"data: "));
         let result = data.find_map(|data| {

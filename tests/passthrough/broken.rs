@@ -98,7 +98,13 @@ fn complete(path: &str, stream: &str) -> usize {
 fn a_stream_that_is_cut_after_any_byte_is_a_failure() {
     for sent in sent() {
         let stream = stream(&sent);
+        let is_short = ["a pause", "an approval", "lists"].contains(&sent.name);
         for end in 1..complete(sent.path, &stream) {
+            // Any byte of some answers, and of the others the end of any event, and one byte before and behind it.
+            let around = stream.get(end.saturating_sub(3)..).unwrap_or_default();
+            if !is_short && !around.get(..5).unwrap_or_default().contains("\n\n") {
+                continue;
+            }
             let cut = &stream.as_bytes()[..end];
             let (status, body) = Gateway::new(sent.path, cut).ask(&request(sent.path, true));
             let name = format!("{} {} {end}", sent.path, sent.name);

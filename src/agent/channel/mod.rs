@@ -354,9 +354,8 @@ impl<P: Protocol> Channel<P> {
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let untimed = state.untimed && is_output;
-        // Without the bytes that open the reply, which the first write adds.
-        let output = |state: &mut State<P>| self.length(state) - state.opening;
-        let length = if untimed { output(&mut state) } else { 0 };
+        let length = if untimed { self.length(&mut state) } else { 0 };
+        let opening = state.opening;
         let written = self.write(&mut state, render);
         if let Err(SendError::TooLarge(limit)) = written {
             // Recorded although the agent receives the error: it may ignore the error, and a part of the answer would
@@ -368,7 +367,10 @@ impl<P: Protocol> Channel<P> {
         state.progress.events += 1;
         // An event that the session drops or only records is no output. The session of a document writes everything at
         // the end.
-        if untimed && (state.document.is_some() || output(&mut state) > length) {
+        if untimed
+            && (state.document.is_some()
+                || self.length(&mut state) > length + (state.opening - opening))
+        {
             self.time_output(&mut state);
         }
         // The session has written, because it must update its own state; only the bytes are discarded.
