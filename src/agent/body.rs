@@ -16,6 +16,7 @@ use super::run::{Run, go_on};
 use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
+use crate::conversations::Recording;
 use crate::protocol::consent::Asking;
 use crate::protocol::{AgentError, Env, Protocol, Record, Resumption};
 #[cfg(feature = "resumable")]

@@ -7,7 +7,7 @@ use super::{
     Accumulator, Anthropic, Content, ContentBlock, ErrorObject, Event, Message, MessageParam,
     MessagesRequest, Tool,
 };
-use crate::conversations::{Chain, ChainError, Recorder, Recording, UserConversations};
+use crate::conversations::{Chain, ChainError, Recorded, Recorder, Recording, UserConversations};
 use crate::json::{Json, List, Wire};
 use crate::protocol::{EventDecoder, Refusal};
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, UserConversations};
+use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, Recorded, UserConversations};
 use crate::json::Json;
 
 /// The time by which later entries outlive the first entry: a list that has lost an entry has also lost its first.

@@ -6,7 +6,7 @@ use super::CallRequest;
 use super::endpoint::random;
 use super::event::Event;
 use super::request::continuation;
-use crate::conversations::{ChainError, Recorder, Recording, UserConversations};
+use crate::conversations::{ChainError, Recorded, Recorder, Recording, UserConversations};
 use crate::json::Json;
 use crate::protocol::FrameEvent as _;
 
@@ -110,6 +110,10 @@ impl Recorder for CallRecorder {
         let record = Json::object(|turn| {
             turn.str("question", &self.question).str("answer", answer);
         });
-        Some((self.id.clone(), record))
+        Some(Recorded {
+            id: self.id.clone(),
+            data: record,
+            items: Vec::new(),
+        })
     }
 }

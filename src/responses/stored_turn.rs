@@ -8,11 +8,9 @@ use memchr::memmem;
 
 use super::request::unknown_response;
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
-use crate::conversations::{
-    Chain, ChainError, Recorded, Recorder, Recording, UserConversations,
-};
+use crate::conversations::{Chain, ChainError, Recorded, Recorder, Recording, UserConversations};
 
-use crate::json::{Json, List, Wire, own};
+use crate::json::{Json, List, Members, Wire, own};
 use crate::protocol::Refusal;
 
 /// The relation of a response to a stored conversation, passed to the session by a router with
@@ -44,27 +42,40 @@ pub(super) fn stored_item_id(prefix: &str, response: &str, side: char, number: u
     format!("{prefix}_{digits}{side}{number}")
 }
 
-/// Returns the id of the record that leads to an item: of its response, which the id of an item contains that this
-/// server has named, or of a link.
-fn turn_of(item: &str) -> String {
-    let named = item.split_once('_').and_then(|(_, rest)| {
-        let digits = rest.trim_end_matches(|digit: char| digit.is_ascii_digit());
-        let is_numbered = digits.len() < rest.len();
-        match is_numbered.then(|| digits.strip_suffix('i')).flatten() {
-            Some(response) => Some(response),
-            // Another server may have named an output item.
-            None => digits.strip_suffix('o').filter(|it| is_numbered && is_own(it)),
-        }
-    });
-    match named {
-        Some(response) => format!("resp_{response}"),
-        None => format!("item {item}"),
-    }
+/// Splits the part of an item's id behind its prefix: the digits of the response's id, if this server may have assigned
+/// the id to an item of a stored response, and the letter of the side.
+fn split_id(rest: &str) -> Option<(&str, char)> {
+    let digits = rest.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let side = digits
+        .chars()
+        .next_back()
+        .filter(|_| digits.len() < rest.len())?;
+    // Another server may have assigned the ids of the response and of its output.
+    let response = digits.strip_suffix(side)?;
+    let is_here = side == 'i' || side == 'o' && is_random(response);
+    is_here.then_some((response, side))
 }
 
-/// Returns `true` for the random part of an id of this crate.
-pub(super) fn is_own(digits: &str) -> bool {
-    digits.len() == 32 && digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+fn is_random(digits: &str) -> bool {
+    digits.len() == 32
+        && digits
+            .bytes()
+            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Returns `true` if this crate has assigned the id of an item, as far as its form tells.
+pub(super) fn is_own_id(item: &str) -> bool {
+    let rest = item.split_once('_').map_or("", |(_, rest)| rest);
+    is_random(rest) || split_id(rest).is_some_and(|(response, _)| is_random(response))
+}
+
+/// Returns the id of the record that leads to the turn of an item: that of its response, or that of a link.
+fn turn_of(item: &str) -> String {
+    let rest = item.split_once('_').map(|(_, rest)| rest);
+    match rest.and_then(split_id) {
+        Some((response, _)) => format!("resp_{response}"),
+        None => format!("item {item}"),
+    }
 }
 
 /// A record of a turn, or another entry of a conversation: an object with some of the members `input`, `response` and
@@ -455,7 +466,8 @@ impl ResponseRecorder {
                 continue;
             };
             let kind = event.get("type");
-            let is_done = kind.is_some_and(|it| it.string().as_deref() == Some("response.output_item.done"));
+            let is_done =
+                kind.is_some_and(|it| it.string().as_deref() == Some("response.output_item.done"));
             let Some(item) = event.get("item").filter(|_| is_done) else {
                 continue;
             };
@@ -465,7 +477,10 @@ impl ResponseRecorder {
                 return;
             }
             let index = event.get("output_index").and_then(|it| it.as_u64());
-            let next = self.items.last_key_value().map_or(0, |(last, _)| last.saturating_add(1));
+            let next = self
+                .items
+                .last_key_value()
+                .map_or(0, |(last, _)| last.saturating_add(1));
             self.items.insert(index.unwrap_or(next), own(&item));
         }
     }
@@ -478,12 +493,9 @@ impl ResponseRecorder {
             return (self.left > 0).then_some(response);
         }
         let items: List<Json> = self.items.values().cloned().collect();
-        Some(Json::object(|object| {
-            for (name, value) in response.members().filter(|(name, _)| name != "output") {
-                object.raw(&name, &value);
-            }
-            object.raw("output", &items.to_raw());
-        }))
+        let mut members = Members::from_raw(&response)?;
+        members.set("output", items.to_raw());
+        Some(members.to_raw())
     }
 }
 
@@ -510,8 +522,12 @@ impl Recorder for ResponseRecorder {
         let id = member("id")?;
         let response = self.complete(response)?;
         let output = response.get("output").unwrap_or_default();
-        let ids = output.elements().filter_map(|item| Some(item.get("id")?.string()?.into_owned()));
-        let links = ids.map(|id| turn_of(&id)).filter(|turn| turn.starts_with("item "));
+        let ids = output
+            .elements()
+            .filter_map(|item| Some(item.get("id")?.string()?.into_owned()));
+        let links = ids
+            .map(|id| turn_of(&id))
+            .filter(|turn| turn.starts_with("item "));
         Some(Recorded {
             id,
             items: links.take(MAX_LINKS).collect(),

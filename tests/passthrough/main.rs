@@ -10,6 +10,7 @@ mod exchange;
 mod framing;
 mod reports;
 mod same;
+mod stored;
 mod streams;
 
 use std::sync::{Arc, Mutex};
