@@ -16,8 +16,9 @@ use super::run::{Run, go_on};
 use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
+use crate::conversations::Recording;
 use crate::protocol::consent::Asking;
-use crate::protocol::{AgentError, Env, Protocol, Record};
+use crate::protocol::{AgentError, Env, Protocol, Record, Resumption};
 #[cfg(feature = "resumable")]
 use crate::sync::Exclusive;
 
@@ -99,6 +100,11 @@ impl Body {
     {
         let recording = request.take_recording();
         let is_stream = P::is_stream(&request);
+        // Otherwise the first write opens the reply, so that the events of another server can be the reply until then.
+        // A reply that is asked for by its id begins with it, and some turns are recorded from the reply's own events.
+        let opens = !P::AWAITS_OUTPUT
+            || P::resumption(&request) == Resumption::Required
+            || recording.as_ref().is_some_and(Recording::needs_own_reply);
         // Boxed, because few turns have a next call, and every waiting turn has this future in memory.
         let next_call = P::next_call(&request).map(Box::new);
         let record = Record::new(env, P::NAME)
@@ -116,7 +122,7 @@ impl Body {
             session,
             record,
             asking,
-            is_stream,
+            (is_stream, opens),
             move |reply, channel| async move {
                 let mut result = match next_call {
                     Some(call) => reply.end(*call).map_err(AgentError::from),
@@ -141,7 +147,7 @@ impl Body {
         session: P::Session,
         record: Record,
         asking: Asking,
-        is_stream: bool,
+        form: (bool, bool),
         start: impl FnOnce(Reply<P>, Arc<Channel<P>>) -> Fut,
     ) -> Self
     where
@@ -150,7 +156,7 @@ impl Body {
     {
         let ticks = live::ticks(record.env());
         let wakeup = Wakeup::new();
-        let channel = Channel::<P>::new(session, record, asking, is_stream, wakeup.task());
+        let channel = Channel::<P>::new(session, record, asking, form, wakeup.task());
         let channel = Arc::new(channel);
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;

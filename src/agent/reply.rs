@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::channel::Channel;
 use crate::protocol::{
-    Chart, Citation, Confirmation, Cut, Notice, Part, Protocol, SendError, Session as _, Status,
-    Table, ToolCall, ToolRun, Usage, Verdict,
+    Chart, Citation, Confirmation, Cut, FrameKind, Notice, Part, Protocol, SendError, Session as _,
+    Status, Table, ToolCall, ToolRun, Usage, Verdict,
 };
 
 /// The reply of an agent: each method writes to the response body.
@@ -259,6 +259,42 @@ impl<P: Protocol> Reply<P> {
     pub fn end(self, event: impl IntoEnding<P>) -> Result<(), SendError> {
         let event = event.into_ending();
         self.channel.end(|session, out| session.ending(&event, out))
+    }
+
+    /// Records that the answer of another server of this dialect is going to be the reply. Returns `false` if anything
+    /// was written.
+    pub(crate) fn begin_passthrough(&self) -> bool {
+        self.channel.begin_passthrough()
+    }
+
+    /// Writes a frame of another server as it came. `event` is `None` if it has no meaning here.
+    pub(crate) fn pass(
+        &self,
+        frame: &[u8],
+        event: Option<&P::Event>,
+        follow: fn(&mut P::Session, &P::Event) -> FrameKind,
+    ) -> impl Future<Output = Result<(), SendError>> {
+        poll_fn(move |cx| self.channel.poll_pass(cx, frame, event, follow))
+    }
+
+    /// Writes the last frame of another server, and the end of the stream.
+    pub(crate) fn end_pass(
+        &self,
+        frame: &[u8],
+        event: Option<&P::Event>,
+        follow: fn(&mut P::Session, &P::Event) -> FrameKind,
+    ) -> Result<(), SendError> {
+        self.channel.end_pass(frame, event, follow)
+    }
+
+    /// Writes the document of another server as it came, and ends the turn.
+    pub(crate) fn pass_document(&self, document: &[u8]) -> Result<(), SendError> {
+        self.channel.pass_document(document)
+    }
+
+    /// Adds tokens to those of the turn, without writing them.
+    pub(crate) fn spend(&self, usage: Usage) {
+        self.channel.spend(usage);
     }
 
     async fn part(&self, part: Part<'_>) -> Result<(), SendError> {

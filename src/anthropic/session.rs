@@ -12,7 +12,7 @@ use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire, own};
 use crate::protocol::{
     self, AnswerDocument, Block, BlockSession, Blocks, Citation, Cut, Env, Failure,
-    FrameEvent as _, Framing, SendError, Status, ToolCall, Writer, markdown,
+    FrameEvent as _, FrameKind, Framing, SendError, Status, ToolCall, Writer, markdown,
 };
 
 /// The maximum size in bytes of an answer without a stream.
@@ -36,6 +36,7 @@ pub type Session = BlockSession<Reply>;
 #[derive(Debug)]
 pub struct Reply {
     env: Env,
+    id: String,
     model: String,
     /// The index of the open block or of the next one, which is the number of closed blocks.
     index: u32,
@@ -54,6 +55,8 @@ pub struct Reply {
     unknown: Members,
     /// The names of tools of Anthropic's own types. The client runs some of them, such as `bash`.
     typed: HashSet<String>,
+    /// `true` once an event of another server was written as it came.
+    is_passed: bool,
 }
 
 /// The writer of a reply.
@@ -62,6 +65,7 @@ type To<'a> = Writer<'a, Reply>;
 pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
     let reply = Reply {
         env: env.clone(),
+        id: env.new_id("msg"),
         model: request.model.clone(),
         index: 0,
         is_signed: false,
@@ -73,11 +77,43 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         usage: Usage::default(),
         unknown: Members::new(),
         typed: request.typed().map(|tool| tool.name.clone()).collect(),
+        is_passed: false,
     };
     let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
     BlockSession::new(reply)
         .tools(request.offered().map(|tool| tool.name.clone()))
         .document(document)
+}
+
+/// Follows an event of another server.
+pub(super) fn follow(session: &mut Session, event: &Event) -> FrameKind {
+    if *event == Event::Ping {
+        return FrameKind::Dropped;
+    }
+    let (reply, state) = session.follow();
+    reply.is_passed = true;
+    match event {
+        Event::MessageStart(_) => return FrameKind::Preamble,
+        Event::ContentBlockStart {
+            index,
+            content_block,
+        } => {
+            let block = match content_block {
+                ContentBlock::Text(_) => Block::Text,
+                ContentBlock::Thinking(_) => Block::Reasoning,
+                _ => Block::Other,
+            };
+            reply.index = *index;
+            *state.has_text |= block == Block::Text;
+            *state.open = Some(block);
+        }
+        Event::ContentBlockStop { index } => {
+            (*state.open, reply.index) = (None, index.saturating_add(1));
+        }
+        Event::MessageStop => *state.is_done = true,
+        _ => {}
+    }
+    FrameKind::Output
 }
 
 impl AnswerDocument<Event> for Accumulator {
@@ -106,7 +142,7 @@ impl Blocks for Reply {
 
     fn begin(&mut self, to: &mut To<'_>) {
         let message = Message {
-            id: self.env.new_id("msg"),
+            id: mem::take(&mut self.id),
             role: "assistant".into(),
             model: mem::take(&mut self.model),
             // The member is required in the first event, before any count is known.
@@ -138,12 +174,12 @@ impl Blocks for Reply {
     }
 
     fn close(&mut self, block: Block, to: &mut To<'_>) {
-        if block == Block::Reasoning && !self.is_signed {
+        if block == Block::Reasoning && !self.is_signed && !self.is_passed {
             // VS Code drops a thinking block without a signature.
             self.delta(Delta::Signature(SIGNATURE.into()), to);
         }
         to.event(self, Event::ContentBlockStop { index: self.index });
-        self.index += 1;
+        self.index = self.index.saturating_add(1);
     }
 
     fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
@@ -254,7 +290,7 @@ impl Blocks for Reply {
             self.delta(Delta::InputJson(input), to);
             to.close(self);
         }
-        if !to.has_text() && !has_calls {
+        if !to.has_text() && !has_calls && !self.is_passed {
             to.text(self, crate::models::NO_ANSWER);
         }
         to.close(self);
@@ -273,6 +309,15 @@ impl Blocks for Reply {
         to.event(self, Event::MessageDelta(delta));
         to.event(self, Event::MessageStop);
         Ok(())
+    }
+
+    /// Ends the answer. A call of another server that is incomplete is not closed, so the answer has failed.
+    fn cancelled(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+        if self.is_passed && to.is_open(Block::Other) {
+            self.fail_with(ErrorObject::default(), to);
+            return Ok(());
+        }
+        self.end(to)
     }
 
     fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
@@ -316,10 +361,13 @@ impl Reply {
         if let Some(body) = to.fail() {
             return error.write_body(body);
         }
-        if !to.has_text() {
-            to.text(self, &error.message);
+        // Claude Code runs a call whose block is closed, and this one may be incomplete.
+        if !(self.is_passed && to.is_open(Block::Other)) {
+            if !to.has_text() {
+                to.text(self, &error.message);
+            }
+            to.close(self);
         }
-        to.close(self);
         to.event(self, Event::Error(error));
     }
 

@@ -7,7 +7,7 @@ use super::{
     Accumulator, Anthropic, Content, ContentBlock, ErrorObject, Event, Message, MessageParam,
     MessagesRequest, Tool,
 };
-use crate::conversations::{Chain, ChainError, Recorder, Recording, UserConversations};
+use crate::conversations::{Chain, ChainError, Recorded, Recorder, Recording, UserConversations};
 use crate::json::{Json, List, Wire};
 use crate::protocol::{EventDecoder, Refusal};
 
@@ -149,13 +149,17 @@ impl MessageRecorder {
 }
 
 impl Recorder for MessageRecorder {
-    fn push(&mut self, bytes: &[u8]) -> Option<(String, Json)> {
+    fn push(&mut self, bytes: &[u8]) -> Option<Recorded> {
         let message = self.whole(bytes)?;
         let turn = Json::object(|turn| {
             turn.raw("messages", &self.messages)
                 .opt_raw("settings", self.settings.as_ref())
                 .raw("answer", &message.content.to_raw());
         });
-        Some((message.id, turn))
+        Some(Recorded {
+            id: message.id,
+            data: turn,
+            items: Vec::new(),
+        })
     }
 }

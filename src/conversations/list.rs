@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, UserConversations};
+use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, Recorded, UserConversations};
 use crate::json::Json;
 
 /// The time by which later entries outlive the first entry: a list that has lost an entry has also lost its first.
@@ -144,26 +144,43 @@ impl UserConversations {
     }
 
     /// Stores the record of a turn: as an entry of its conversation, if that has its own id, and under the turn's id,
-    /// if it has one.
+    /// if it has one, with links to it from the ids of its items.
+    ///
+    /// Returns `false` if the id of the turn is known already. Another server may give an id twice, and nobody can tell
+    /// which of the two turns a later request continues: such a request is refused.
     pub(super) async fn record(
         &self,
         turn: Option<&ListTurn>,
         id: Option<&str>,
         parents: &[String],
-        data: &Json,
+        recorded: &Recorded,
     ) -> Result<bool, RecordError> {
         let keep = self.limits.keep;
-        let Some(turn) = turn else {
-            let Some(id) = id else { return Ok(true) };
-            return self.put(id, parents, data, keep).await;
+        let entry = match turn {
+            Some(turn) => {
+                let number = self.append(&turn.list, turn.entries, &recorded.data);
+                Some(entry(&turn.list, number.await?))
+            }
+            None => None,
         };
-        let number = self.append(&turn.list, turn.entries, data).await?;
         let Some(id) = id else { return Ok(true) };
-        // The record under the turn's id contains only the id of the entry.
+        // A record under another id contains only the id of the record of the turn.
         let link = Json::object(|link| {
-            link.str("entry", &entry(&turn.list, number));
+            link.str("entry", entry.as_deref().unwrap_or(id));
         });
-        self.put(id, &[], &link, keep).await
+        let is_new = match &entry {
+            Some(_) => self.put(id, &[], &link, keep).await?,
+            None => self.put(id, parents, &recorded.data, keep).await?,
+        };
+        if !is_new {
+            self.forget(id).await?;
+        }
+        for item in &recorded.items {
+            if !self.put(item, &[], &link, keep).await? {
+                self.forget(item).await?;
+            }
+        }
+        Ok(is_new)
     }
 }
 

@@ -11,9 +11,26 @@ use crate::json::Json;
 pub trait Recorder: Send + Sync + 'static {
     /// Reads the next bytes of the answer: complete events of a stream, or the document of an answer without a stream.
     ///
-    /// If the bytes contain the end of the answer, returns the id of the turn and the data to record. Returns `None`
-    /// for a turn that failed.
-    fn push(&mut self, bytes: &[u8]) -> Option<(String, Json)>;
+    /// If the bytes contain the end of the answer, returns the record of the turn. Returns `None` for a turn that
+    /// failed.
+    fn push(&mut self, bytes: &[u8]) -> Option<Recorded>;
+
+    /// Returns `true` if the recorder understands only replies that this server writes. The answer of another server is
+    /// then relayed, and not passed on. `true` by default.
+    fn needs_own_reply(&self) -> bool {
+        true
+    }
+}
+
+/// The record of a turn.
+#[derive(Clone, Debug, Default)]
+pub struct Recorded {
+    /// The id of the turn.
+    pub id: String,
+    /// The data that a request which continues the turn needs.
+    pub data: Json,
+    /// Ids by which [`UserConversations::turn`] and [`UserConversations::chain`] find the turn, too.
+    pub items: Vec<String>,
 }
 
 /// A turn that is recorded when its answer is complete.
@@ -56,17 +73,23 @@ impl Recording {
         self
     }
 
+    /// Returns `true` if the answer of another server must be relayed to be recorded.
+    pub(crate) fn needs_own_reply(&self) -> bool {
+        self.recorder.needs_own_reply()
+    }
+
     /// Reads the next bytes of the answer. If they contain the end of the answer, returns the future that stores the
     /// record, which must complete before these bytes are sent.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Option<Storing> {
-        let (id, data) = self.recorder.push(bytes)?;
+        let recorded = self.recorder.push(bytes)?;
         let parents = std::mem::take(&mut self.parents);
         let conversations = self.conversations.clone();
         let list = self.list.take();
-        let id = Some(id).filter(|_| self.has_id);
+        let has_id = self.has_id;
         Some(Box::pin(async move {
+            let id = has_id.then_some(&*recorded.id);
             let stored = conversations
-                .record(list.as_ref(), id.as_deref(), &parents, &data)
+                .record(list.as_ref(), id, &parents, &recorded)
                 .await;
             #[cfg(feature = "tracing")]
             if let Err(error) = &stored {

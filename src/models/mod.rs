@@ -9,6 +9,7 @@ mod chat;
 #[cfg(feature = "tracing")]
 mod contents;
 mod mount;
+mod passthrough;
 mod prompt;
 mod refused;
 mod relay;
@@ -26,6 +27,7 @@ use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog, cards, unknown_model};
 pub use chat::{chat, chat_with_contents};
+pub use passthrough::Passthrough;
 pub use prompt::{
     CallResult, PromptItem, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };

@@ -15,8 +15,8 @@ use crate::json::{Json, JsonError};
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
-    ContextTooLong, Conversation, Cut, EventDecoder, EventError, Framing, ModelFault, Protocol,
-    SendError, TooLarge, ToolCall, Usage,
+    ContextTooLong, Conversation, Cut, EventDecoder, EventError, FrameKind, Framing, ModelFault,
+    Protocol, SendError, TooLarge, ToolCall, Usage,
 };
 
 /// A dialect of models' servers: how a model is called, and how its stream is relayed.
@@ -54,6 +54,16 @@ pub trait Upstream: Dialect<Event: Sync> {
 
     /// Serializes a request for a stream that includes the usage.
     fn body(request: &mut Self::Request) -> Bytes;
+
+    /// Serializes a request for a document.
+    fn document_body(request: &mut Self::Request) -> Bytes;
+
+    /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
+    /// can continue or fail the reply.
+    fn follow(session: &mut Self::Session, event: &Self::Event) -> FrameKind;
+
+    /// Reads an answer that is a document, and its tokens. `None` if it is not an answer.
+    fn document(document: &Json) -> Option<(Self::Answer, Option<Usage>)>;
 
     /// Returns the error in a JSON document that a server sent instead of an answer.
     fn error(body: &Json) -> Option<Self::Failure>;
@@ -156,20 +166,20 @@ pub trait Upstream: Dialect<Event: Sync> {
 /// drop the relay too.
 #[derive(Debug)]
 pub struct Relay<U: Upstream> {
-    decoder: EventDecoder<U>,
-    answer: U::Accumulator,
+    pub(super) decoder: EventDecoder<U>,
+    pub(super) answer: U::Accumulator,
     /// The token usage that was reported to the reply.
-    reported: Usage,
-    is_over: bool,
-    has_output: bool,
-    form: Form,
+    pub(super) reported: Usage,
+    pub(super) is_over: bool,
+    pub(super) has_output: bool,
+    pub(super) form: Form,
     /// `true` if events of the same dialect were relayed unchanged.
     is_native: bool,
 }
 
 /// The kind of data that a server sends.
 #[derive(Debug)]
-enum Form {
+pub(super) enum Form {
     /// Not known: no byte has arrived.
     Unknown,
     /// A stream.
@@ -178,8 +188,11 @@ enum Form {
     Document(Vec<u8>),
 }
 
-/// The maximum size in bytes of a document instead of a stream: an error is short.
-const LONGEST_DOCUMENT: usize = 64 * 1024;
+/// The maximum size in bytes of a document that is an answer.
+const LONGEST_DOCUMENT: usize = 32 * 1024 * 1024;
+
+/// The maximum size in bytes of a document that is not a JSON object, such as a page with an error.
+const LONGEST_PAGE: usize = 64 * 1024;
 
 /// The reason why a stream cannot be relayed.
 ///
@@ -349,7 +362,7 @@ impl<U: Upstream> Relay<U> {
 
     /// Returns `true` if the server sends a stream, which begins with a comment or one of the four fields of an event.
     /// Otherwise the input is stored, and `finish` reads the error in it.
-    fn is_stream(&mut self, input: &mut &[u8]) -> Result<bool, RelayError<U::Failure>> {
+    pub(super) fn is_stream(&mut self, input: &mut &[u8]) -> Result<bool, RelayError<U::Failure>> {
         if matches!(self.form, Form::Unknown) {
             // White space or a byte order mark.
             let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte >= 0x80;
@@ -363,7 +376,12 @@ impl<U: Upstream> Relay<U> {
         let Form::Document(document) = &mut self.form else {
             return Ok(true);
         };
-        if document.len() + input.len() > LONGEST_DOCUMENT {
+        let first = document.first().or(input.first());
+        let limit = match first {
+            Some(b'{') => LONGEST_DOCUMENT,
+            _ => LONGEST_PAGE,
+        };
+        if document.len() + input.len() > limit {
             return Err(RelayError::NoStream);
         }
         document.extend_from_slice(mem::take(input));
@@ -474,36 +492,7 @@ impl<U: Upstream> Relay<U> {
     /// call is written.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError<U::Failure>> {
         let is_native = self.is_native;
-        let answer = self.finish()?;
-        let mut calls = U::calls(&answer)?;
-        match (U::cut(&answer), calls.is_empty()) {
-            (Some(cut), false) => return Err(RelayError::CutCall(cut)),
-            // The reason was already relayed with its event.
-            (Some(Cut::Other), true) if is_native => return Ok(()),
-            (Some(cut), true) => return Ok(reply.cut(cut)?),
-            (None, true) => return Ok(()),
-            (None, false) => {}
-        }
-        let (mut ids, mut are_unique) = (HashSet::new(), true);
-        for call in &mut calls {
-            // The results of calls with equal ids could not be distinguished.
-            if call.id.as_ref().is_some_and(|id| !ids.insert(id.clone())) {
-                (call.id, are_unique) = (None, false);
-            }
-        }
-        let mut reply = Some(reply);
-        let any: &mut dyn Any = &mut reply;
-        let same = any.downcast_mut::<Option<Reply<U>>>();
-        let same = same.filter(|_| is_native && are_unique);
-        let called = match (same.and_then(Option::take), reply) {
-            (Some(same), _) => same.end(U::ending(answer)),
-            (None, Some(reply)) => reply.calls(&calls),
-            (None, None) => Ok(()),
-        };
-        called.map_err(|error| match error {
-            SendError::Invalid(_) => RelayError::ImpossibleCall(error),
-            error => error.into(),
-        })
+        end_with::<U, P>(self.finish()?, reply, is_native)
     }
 
     /// Returns the complete answer after the end of the stream.
@@ -524,8 +513,46 @@ impl<U: Upstream> Relay<U> {
     }
 }
 
+/// Ends a reply like a complete answer, whose text was relayed. `is_native` is `true` if events of the same dialect were
+/// relayed unchanged.
+pub(super) fn end_with<U: Upstream, P: Protocol>(
+    answer: U::Answer,
+    reply: Reply<P>,
+    is_native: bool,
+) -> Result<(), RelayError<U::Failure>> {
+    let mut calls = U::calls(&answer)?;
+    match (U::cut(&answer), calls.is_empty()) {
+        (Some(cut), false) => return Err(RelayError::CutCall(cut)),
+        // The reason was already relayed with its event.
+        (Some(Cut::Other), true) if is_native => return Ok(()),
+        (Some(cut), true) => return Ok(reply.cut(cut)?),
+        (None, true) => return Ok(()),
+        (None, false) => {}
+    }
+    let (mut ids, mut are_unique) = (HashSet::new(), true);
+    for call in &mut calls {
+        // The results of calls with equal ids could not be distinguished.
+        if call.id.as_ref().is_some_and(|id| !ids.insert(id.clone())) {
+            (call.id, are_unique) = (None, false);
+        }
+    }
+    let mut reply = Some(reply);
+    let any: &mut dyn Any = &mut reply;
+    let same = any.downcast_mut::<Option<Reply<U>>>();
+    let same = same.filter(|_| is_native && are_unique);
+    let called = match (same.and_then(Option::take), reply) {
+        (Some(same), _) => same.end(U::ending(answer)),
+        (None, Some(reply)) => reply.calls(&calls),
+        (None, None) => Ok(()),
+    };
+    called.map_err(|error| match error {
+        SendError::Invalid(_) => RelayError::ImpossibleCall(error),
+        error => error.into(),
+    })
+}
+
 /// Converts the failure of a server into an error of the relay.
-fn failed<U: Upstream>(failure: U::Failure) -> RelayError<U::Failure> {
+pub(super) fn failed<U: Upstream>(failure: U::Failure) -> RelayError<U::Failure> {
     match U::is_too_long(&failure) {
         true => ContextTooLong.into(),
         false => RelayError::Upstream(failure),

@@ -2,14 +2,17 @@
 
 use bytes::Bytes;
 
+use super::session::{self, Session};
 use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Ending, ErrorObject, Event,
     FinishReason, OpenAi,
 };
 use crate::agent::Reply;
-use crate::json::{Json, JsonError, List};
+use crate::json::{Json, JsonError, List, Wire as _};
 use crate::models::{self, Upstream};
-use crate::protocol::{Conversation, Cut, Protocol, SendError, TooLarge, ToolCall, Usage};
+use crate::protocol::{
+    Conversation, Cut, FrameKind, Protocol, SendError, TooLarge, ToolCall, Usage,
+};
 
 /// A relay of another server's chunks into a reply.
 pub type Relay = models::Relay<OpenAi>;
@@ -40,6 +43,23 @@ impl Upstream for OpenAi {
         let options = request.stream_options.get_or_insert_default();
         options.include_usage = Some(true);
         request.to_json()
+    }
+
+    fn document_body(request: &mut ChatRequest) -> Bytes {
+        request.stream = Some(false);
+        // Servers refuse it without a stream.
+        request.stream_options = None;
+        request.to_json()
+    }
+
+    fn follow(session: &mut Session, event: &Event) -> FrameKind {
+        session::follow(session, event)
+    }
+
+    fn document(document: &Json) -> Option<(ChatCompletion, Option<Usage>)> {
+        let completion = ChatCompletion::from_raw(document).filter(|it| !it.choices.is_empty())?;
+        let usage = completion.usage.as_ref().map(Usage::from);
+        Some((completion, usage))
     }
 
     fn error(body: &Json) -> Option<ErrorObject> {

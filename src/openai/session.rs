@@ -11,8 +11,8 @@ use super::{
 };
 use crate::json::{Escape, Json, Members, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Cut, Env, Failure, SendError, ToolCall,
-    Writer,
+    self, AnswerDocument, Block, BlockSession, Blocks, Cut, Env, Failure, FrameKind, SendError,
+    ToolCall, Writer,
 };
 
 /// The maximum number of choices of a request.
@@ -48,6 +48,8 @@ pub struct Reply {
     buffered: usize,
     /// Set once a chunk with a text, a refusal or a call was written.
     said: bool,
+    /// Set once a chunk of another server was written as it came.
+    is_passed: bool,
 }
 
 /// The writer of a reply.
@@ -73,12 +75,34 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
         pending: Members::new(),
         buffered: 0,
         said: false,
+        is_passed: false,
     };
     let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
     let functions = request.offered().map(|function| function.name.clone());
     BlockSession::new(reply)
         .tools(functions.chain(request.deprecated_functions()))
         .document(document)
+}
+
+/// Follows an event of another server.
+pub(super) fn follow(session: &mut Session, event: &Event) -> FrameKind {
+    let Event::Chunk(chunk) = event else {
+        return FrameKind::Dropped;
+    };
+    let (reply, _) = session.follow();
+    reply.is_passed = true;
+    if chunk.usage.is_some() && chunk.choices.is_empty() && !reply.wants_usage {
+        return FrameKind::Dropped;
+    }
+    let is_empty = |value: &Json| value.is_null() || value.string().is_some_and(|it| it.is_empty());
+    let is_output = |choice: &Choice| {
+        let mut others = choice.delta.unknown.iter();
+        says(choice) || choice.finish_reason.is_some() || others.any(|(_, it)| !is_empty(it))
+    };
+    match chunk.usage.is_some() || chunk.choices.iter().any(is_output) {
+        true => FrameKind::Output,
+        false => FrameKind::Preamble,
+    }
 }
 
 impl AnswerDocument<Event> for Accumulator {
@@ -241,6 +265,10 @@ impl Blocks for Reply {
 
     /// Writes finish reasons, the usage if requested, and `[DONE]`.
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+        if self.is_passed {
+            to.event(self, Event::Done);
+            return Ok(());
+        }
         if !to.has_text() && !self.said && self.turns.values().all(Turn::is_complete) {
             // Without a text Copilot's command line fails.
             to.text(self, crate::models::NO_ANSWER);

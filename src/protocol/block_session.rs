@@ -173,6 +173,13 @@ impl<B: Blocks> fmt::Debug for Writer<'_, B> {
     }
 }
 
+/// The part of a session's state that follows the events of another server.
+pub(crate) struct Followed<'a> {
+    pub(crate) open: &'a mut Option<Block>,
+    pub(crate) has_text: &'a mut bool,
+    pub(crate) is_done: &'a mut bool,
+}
+
 /// The bytes that are reserved before the beginning of a stream is written.
 const BEGINNING: usize = 512;
 
@@ -278,6 +285,17 @@ impl<B: Blocks> BlockSession<B> {
             Some(document) => document.finish(out),
             None => self.trail(out),
         }
+    }
+
+    /// Returns the state that an event of another server, which is written as it came, may change.
+    pub(crate) fn follow(&mut self) -> (&mut B, Followed<'_>) {
+        self.state.has_begun = true;
+        let followed = Followed {
+            open: &mut self.state.open,
+            has_text: &mut self.state.has_text,
+            is_done: &mut self.state.is_done,
+        };
+        (&mut self.blocks, followed)
     }
 
     fn trail(&mut self, out: &mut Vec<u8>) {

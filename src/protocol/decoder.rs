@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use super::text_template::{LastEvent, TextMember};
 use super::{EventError, Frames, Protocol};
+use crate::json::Json;
 use crate::sse;
 
 /// Decodes the frames of one stream into events.
@@ -184,6 +185,43 @@ impl<P: Protocol> EventDecoder<P> {
                 let is_only = self.events.is_empty();
                 return Ok(Some(self.last.set(event, is_only.then_some(&frame))));
             }
+        }
+    }
+
+    /// Decodes the next event like [`next`](Self::next), and appends its frame to `out`, with the name and the data as
+    /// they came. The event is `None` if the data is JSON that this crate does not understand. Other events
+    /// of the same frame follow without a frame.
+    pub(crate) fn next_with_frame(
+        &mut self,
+        input: &mut &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Option<&P::Event>>, EventError> {
+        if let Some(event) = self.events.pop() {
+            return Ok(Some(Some(self.last.set(event, None))));
+        }
+        loop {
+            let frame = match self.frames.next_of(P::FRAMING, input)? {
+                Some(sse::Frame::Event(frame)) => frame,
+                Some(_) => continue,
+                None => {
+                    self.last.release();
+                    return Ok(None);
+                }
+            };
+            if self.last.change(&frame) {
+                P::FRAMING.copy(&frame, out);
+                return Ok(Some(self.last.get()));
+            }
+            let decoded = self.decoder.frame(&frame, &mut self.events);
+            let event = self.events.pop();
+            let is_json = || Json::parse(frame.data().as_bytes().to_vec()).is_ok();
+            if event.is_none() && !is_json() {
+                decoded?;
+                continue;
+            }
+            P::FRAMING.copy(&frame, out);
+            let frame = self.events.is_empty().then_some(&frame);
+            return Ok(Some(event.map(|event| self.last.set(event, frame))));
         }
     }
 

@@ -51,6 +51,18 @@ impl Framing {
         }
     }
 
+    /// Appends an event of another stream, whose data is JSON: its name and its data, on one line.
+    pub(super) fn copy(self, event: &sse::Event<'_>, out: &mut Vec<u8>) {
+        match self {
+            Self::Sse => sse::encode_json(event, out),
+            // A line has no line end.
+            Self::Lines => {
+                out.extend_from_slice(event.data().as_bytes());
+                out.push(b'\n');
+            }
+        }
+    }
+
     /// Returns bytes that keep a connection alive and are not an event. Empty if the framing has no such bytes.
     #[must_use]
     pub const fn keep_alive(self) -> &'static [u8] {

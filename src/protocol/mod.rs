@@ -86,7 +86,7 @@ pub use redacted::RedactedUrl;
 pub use refusal::Refusal;
 pub use room::Room;
 pub(crate) use session::LONGEST_PIECE;
-pub use session::{Failure, Session, TextFrame};
+pub use session::{Failure, FrameKind, Session, TextFrame};
 pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};
 pub(crate) use turn::{Progress, Record};

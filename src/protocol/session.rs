@@ -122,6 +122,18 @@ impl<'a> Failure<'a> {
     }
 }
 
+/// The kind of a frame of another server, in a reply that passes the frames on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FrameKind {
+    /// A part of the answer.
+    Output,
+    /// A frame before the answer, such as its head: if the turn fails before any output, it is not sent.
+    Preamble,
+    /// A frame that is not sent: the reply has its own, or the client did not ask for it.
+    Dropped,
+}
+
 /// The state of one reply: its ids, its time, the options of the request, and the progress of the reply.
 ///
 /// Every method appends to `out` and never removes bytes. A stream gets whole events from each method. If a method

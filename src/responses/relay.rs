@@ -2,14 +2,17 @@
 
 use bytes::Bytes;
 
+use super::stored_turn::is_own_id;
 use super::{
     Accumulator, Ending, ErrorObject, Event, EventKind, Item, Response, Responses,
-    ResponsesRequest, StreamEvent,
+    ResponsesRequest, Session, StreamEvent,
 };
 use crate::agent::Reply;
 use crate::json::{Json, JsonError, List, Wire};
 use crate::models::{self, Upstream};
-use crate::protocol::{Content, Conversation, Cut, Protocol, SendError, TooLarge, ToolCall, Usage};
+use crate::protocol::{
+    Content, Conversation, Cut, FrameKind, Protocol, SendError, TooLarge, ToolCall, Usage,
+};
 
 /// A relay of another server's events into a reply.
 pub type Relay = models::Relay<Responses>;
@@ -31,17 +34,22 @@ impl Upstream for Responses {
         ResponsesRequest::from_conversation(conversation)
     }
 
-    /// Copies a request for a server that shall not store it. The copy has all items without their ids, which another
-    /// server assigned, and without reasoning that only a server with stored items can read. If the model shall reason,
+    /// Copies a request for a server that shall not store it. The copy has all items, without the ids that this crate
+    /// has assigned, and without reasoning that only a server with stored items can read. If the model shall reason,
     /// the copy requests its reasoning in encrypted form.
     fn again(request: &ResponsesRequest) -> ResponsesRequest {
         let mut request = request.clone();
         request.input = match std::mem::take(&mut request.input) {
             Content::Parts(items) => {
-                let is_readable =
-                    |item: &Item| item.kind != "reasoning" || item.encrypted_content().is_some();
-                let items = items.into_iter().filter(is_readable);
-                Content::Parts(items.map(|item| Item { id: None, ..item }).collect())
+                let is_readable = |item: &Item| {
+                    let is_whole = item.encrypted_content().is_some() || !item.content.is_null();
+                    item.kind != "reasoning" || is_whole
+                };
+                let items = items.into_iter().filter(is_readable).map(|mut item| {
+                    item.id.take_if(|id| is_own_item(&item.kind, id));
+                    item
+                });
+                Content::Parts(items.collect())
             }
             text => text,
         };
@@ -64,8 +72,23 @@ impl Upstream for Responses {
         request.to_json()
     }
 
+    fn document_body(request: &mut ResponsesRequest) -> Bytes {
+        request.stream = Some(false);
+        request.to_json()
+    }
+
+    fn follow(session: &mut Session, event: &Event) -> FrameKind {
+        session.follow(event)
+    }
+
+    fn document(document: &Json) -> Option<(Response, Option<Usage>)> {
+        let response = Response::from_raw(document).filter(|it| !it.status.is_empty())?;
+        let usage = response.usage.as_ref().map(Usage::from);
+        Some((response, usage))
+    }
+
     fn error(body: &Json) -> Option<ErrorObject> {
-        ErrorObject::from_raw(&body.get("error")?)
+        ErrorObject::from_raw(&body.get("error").filter(|it| !it.is_null())?)
     }
 
     fn push(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
@@ -173,6 +196,14 @@ impl Upstream for Responses {
         });
         calls.collect()
     }
+}
+
+/// Returns `true` for an id that this crate has assigned, in an item that needs none.
+fn is_own_item(kind: &str, id: &str) -> bool {
+    let needs_none = matches!(kind, "" | "message" | "reasoning")
+        || kind.starts_with("function_call")
+        || kind.starts_with("custom_tool_call");
+    needs_none && is_own_id(id)
 }
 
 /// Returns the calls that the client may have to run.

@@ -1,15 +1,16 @@
 //! Turns of stored conversations: the records of responses, and requests that continue a response.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use http::StatusCode;
+use memchr::memmem;
 
 use super::request::unknown_response;
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
-use crate::conversations::{Chain, ChainError, Recorder, Recording, UserConversations};
+use crate::conversations::{Chain, ChainError, Recorded, Recorder, Recording, UserConversations};
 
-use crate::json::{Json, List, Wire};
+use crate::json::{Json, List, Members, Wire, own};
 use crate::protocol::Refusal;
 
 /// The relation of a response to a stored conversation, passed to the session by a router with
@@ -34,9 +35,6 @@ impl fmt::Debug for Storage {
     }
 }
 
-/// The number of digits in an id of this crate.
-const DIGITS: usize = 32;
-
 /// Returns the id of an item of a stored response: the prefix, the digits of the response's id, a letter that tells
 /// input (`i`) and output (`o`) apart, and a number.
 pub(super) fn stored_item_id(prefix: &str, response: &str, side: char, number: u64) -> String {
@@ -44,10 +42,40 @@ pub(super) fn stored_item_id(prefix: &str, response: &str, side: char, number: u
     format!("{prefix}_{digits}{side}{number}")
 }
 
-/// Returns the id of the stored response that an item belongs to.
-fn response_of(item: &str) -> Option<String> {
-    let (_, digits) = item.rsplit_once('_')?;
-    Some(format!("resp_{}", digits.get(..DIGITS)?))
+/// Splits the part of an item's id behind its prefix: the digits of the response's id, if this server may have assigned
+/// the id to an item of a stored response, and the letter of the side.
+fn split_id(rest: &str) -> Option<(&str, char)> {
+    let digits = rest.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let side = digits
+        .chars()
+        .next_back()
+        .filter(|_| digits.len() < rest.len())?;
+    // Another server may have assigned the ids of the response and of its output.
+    let response = digits.strip_suffix(side)?;
+    let is_here = side == 'i' || side == 'o' && is_random(response);
+    is_here.then_some((response, side))
+}
+
+fn is_random(digits: &str) -> bool {
+    digits.len() == 32
+        && digits
+            .bytes()
+            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// Returns `true` if this crate has assigned the id of an item, as far as its form tells.
+pub(super) fn is_own_id(item: &str) -> bool {
+    let rest = item.split_once('_').map_or("", |(_, rest)| rest);
+    is_random(rest) || split_id(rest).is_some_and(|(response, _)| is_random(response))
+}
+
+/// Returns the id of the record that leads to the turn of an item: that of its response, or that of a link.
+fn turn_of(item: &str) -> String {
+    let rest = item.split_once('_').map(|(_, rest)| rest);
+    match rest.and_then(split_id) {
+        Some((response, _)) => format!("resp_{response}"),
+        None => format!("item {item}"),
+    }
 }
 
 /// A record of a turn, or another entry of a conversation: an object with some of the members `input`, `response` and
@@ -195,7 +223,7 @@ pub(super) async fn resume(
     }
     // The member `store` of the response then is `false`.
     storage.is_stored &= takes;
-    let recorder = ResponseRecorder { input: new };
+    let recorder = ResponseRecorder::new(new, &conversations);
     let recording = match (turn, storage.is_stored) {
         (Some(turn), has_id) => {
             let recording = Recording::new(conversations, &chain, recorder);
@@ -329,10 +357,10 @@ impl<'a> Known<'a> {
     async fn chain(&self, input: &Input) -> Result<Chain, Refusal> {
         let mut references = input.parts().iter().filter(|item| item.is_reference());
         let last = references.next_back().and_then(|item| item.id.as_deref());
-        let Some(response) = last.and_then(response_of) else {
+        let Some(turn) = last.map(turn_of) else {
             return Ok(Chain::default());
         };
-        match self.conversations.chain(&response).await {
+        match self.conversations.chain(&turn).await {
             Ok(chain) => Ok(chain),
             Err(ChainError::Store(error)) => Err(error.into()),
             // The referenced items may still be stored.
@@ -385,12 +413,9 @@ impl<'a> Known<'a> {
         if let Some(item) = self.items.get(id) {
             return Ok(Some(item.clone()));
         }
-        let Some(response) = response_of(id) else {
-            return Ok(None);
-        };
         // Each turn is a call of the store, and a request can contain very many references.
         self.left.0 = self.left.0.checked_sub(1).ok_or_else(too_large)?;
-        if let Some(data) = self.conversations.turn(&response).await? {
+        if let Some(data) = self.conversations.turn(&turn_of(id)).await? {
             let size = data.as_bytes().len();
             self.left.1 = self.left.1.checked_sub(size).ok_or_else(too_large)?;
             self.add(&StoredTurn::read(&data).items());
@@ -410,28 +435,109 @@ fn too_long(message: &'static str) -> Refusal {
 /// Records a response from the bytes of its answer.
 struct ResponseRecorder {
     input: Json,
+    /// The items so far, by their positions. Not every server repeats them in its last event.
+    items: BTreeMap<u64, Json>,
+    /// The number of bytes of items that a record can have.
+    left: usize,
+}
+
+/// The maximum number of output items that have a link to their response.
+const MAX_LINKS: usize = 128;
+
+impl ResponseRecorder {
+    fn new(input: Json, conversations: &UserConversations) -> Self {
+        Self {
+            input,
+            items: BTreeMap::new(),
+            left: conversations.byte_limit(),
+        }
+    }
+
+    /// Collects the items that these events complete.
+    fn collect(&mut self, events: &[u8]) {
+        let name: &[u8] = b"response.output_item.done";
+        if memmem::find(events, name).is_none() {
+            return;
+        }
+        let lines = events.split(|byte| *byte == b'\n');
+        let data = lines.filter_map(|line| line.strip_prefix(b"data: "));
+        for data in data.filter(|data| memmem::find(data, name).is_some()) {
+            let Ok(event) = Json::parse(data.to_vec()) else {
+                continue;
+            };
+            let kind = event.get("type");
+            let is_done =
+                kind.is_some_and(|it| it.string().as_deref() == Some("response.output_item.done"));
+            let Some(item) = event.get("item").filter(|_| is_done) else {
+                continue;
+            };
+            self.left = self.left.saturating_sub(item.as_bytes().len());
+            if self.left == 0 {
+                self.items.clear();
+                return;
+            }
+            let index = event.get("output_index").and_then(|it| it.as_u64());
+            let next = self
+                .items
+                .last_key_value()
+                .map_or(0, |(last, _)| last.saturating_add(1));
+            self.items.insert(index.unwrap_or(next), own(&item));
+        }
+    }
+
+    /// Returns the response with all of its items; `None` if they are not known.
+    fn complete(&self, response: Json) -> Option<Json> {
+        let output = response.get("output").unwrap_or_default();
+        if output.elements().count() >= self.items.len() {
+            // A record of an answer without its items would change the conversation.
+            return (self.left > 0).then_some(response);
+        }
+        let items: List<Json> = self.items.values().cloned().collect();
+        let mut members = Members::from_raw(&response)?;
+        members.set("output", items.to_raw());
+        Some(members.to_raw())
+    }
 }
 
 impl Recorder for ResponseRecorder {
-    fn push(&mut self, bytes: &[u8]) -> Option<(String, Json)> {
+    fn push(&mut self, bytes: &[u8]) -> Option<Recorded> {
         let response = match bytes.strip_suffix(b"data: [DONE]\n\n") {
-            // The last event repeats the whole response.
+            // The last event has the response.
             Some(events) => {
+                self.collect(events);
                 let mut lines = events.rsplit(|byte| *byte == b'\n');
                 let data = lines.find_map(|line| line.strip_prefix(b"data: "))?;
                 Json::parse(data.to_vec()).ok()?.get("response")?
             }
             None if bytes.starts_with(b"{") => Json::parse(bytes.to_vec()).ok()?,
-            None => return None,
+            None => {
+                self.collect(bytes);
+                return None;
+            }
         };
         let member = |name| Some(response.get(name)?.string()?.into_owned());
         if !matches!(&*member("status")?, "completed" | "incomplete") {
             return None;
         }
         let id = member("id")?;
-        let turn = Json::object(|turn| {
-            turn.raw("input", &self.input).raw("response", &response);
-        });
-        Some((id, turn))
+        let response = self.complete(response)?;
+        let output = response.get("output").unwrap_or_default();
+        let ids = output
+            .elements()
+            .filter_map(|item| Some(item.get("id")?.string()?.into_owned()));
+        let links = ids
+            .map(|id| turn_of(&id))
+            .filter(|turn| turn.starts_with("item "));
+        Some(Recorded {
+            id,
+            items: links.take(MAX_LINKS).collect(),
+            data: Json::object(|turn| {
+                turn.raw("input", &self.input).raw("response", &response);
+            }),
+        })
+    }
+
+    fn needs_own_reply(&self) -> bool {
+        false
     }
 }

@@ -3,6 +3,8 @@
 use std::io::Write as _;
 use std::time::Duration;
 
+use memchr::memchr3;
+
 use super::line::{find_line_end, split_line};
 use super::{Event, EventId, EventName};
 use crate::json::rollback::Rollback;
@@ -148,6 +150,40 @@ pub fn encode(event: &Event<'_>, out: &mut Vec<u8>) {
         writer = writer.field(b"id: ", event.id());
     }
     writer.data(event.data()).finish();
+}
+
+/// Appends an existing event whose data is JSON, without its id and with its data on one line. The separators at which
+/// some clients split lines are escaped, as this crate writes them itself.
+pub(crate) fn encode_json(event: &Event<'_>, out: &mut Vec<u8>) {
+    // Names of other characters are not those of any protocol, and some clients split lines at them.
+    let is_name = event.name().bytes().all(|byte| byte.is_ascii_graphic());
+    if is_name && event.name() != Event::DEFAULT_NAME {
+        for bytes in [b"event: ", event.name().as_bytes(), b"\n"] {
+            out.extend_from_slice(bytes);
+        }
+    }
+    out.extend_from_slice(b"data: ");
+    let mut rest = event.data().as_bytes();
+    let mut from = 0;
+    while let Some(at) = memchr3(b'\n', 0xc2, 0xe2, rest.get(from..).unwrap_or_default()) {
+        let (before, special) = rest.split_at(from + at);
+        // A line end in JSON is white space. The first bytes of the separators begin other characters, too.
+        let (instead, length): (&[u8], _) = match special {
+            [b'\n', ..] => (b" ", 1),
+            [0xc2, 0x85, ..] => (b"\\u0085", 2),
+            [0xe2, 0x80, 0xa8, ..] => (b"\\u2028", 3),
+            [0xe2, 0x80, 0xa9, ..] => (b"\\u2029", 3),
+            _ => {
+                from += at + 1;
+                continue;
+            }
+        };
+        out.extend_from_slice(before);
+        out.extend_from_slice(instead);
+        (rest, from) = (special.get(length..).unwrap_or_default(), 0);
+    }
+    out.extend_from_slice(rest);
+    out.extend_from_slice(b"\n\n");
 }
 
 /// Appends a comment, one line for each line of `text`, and a blank line. Readers ignore comments, but sending them

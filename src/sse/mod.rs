@@ -44,6 +44,7 @@ mod partial;
 
 pub use decode::Decoder;
 pub(crate) use decode::text;
+pub(crate) use encode::encode_json;
 pub use encode::{EventWriter, comment, encode};
 pub use event::Event;
 pub use frame::{Frame, TooLarge};

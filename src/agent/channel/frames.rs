@@ -9,6 +9,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::super::staging::Staging;
 use super::super::wakeup::Wakeup;
+use super::passthrough::Passthrough;
 use super::{Channel, Outcome, Reader, Turn};
 use crate::protocol::{Protocol, Session};
 use crate::sync::atomic::Ordering;
@@ -158,7 +159,12 @@ impl<P: Protocol> Frames for Channel<P> {
         // them. A document cannot contain a keep-alive.
         let silent = staging.is_some() || state.buffer.is_some();
         if silent && state.unstaged().is_empty() && state.document.is_none() {
-            state.session.keep_alive(P::FRAMING, &mut out);
+            if !state.is_opened && state.passthrough == Passthrough::Off {
+                state.is_opened = true;
+                state.session.open(&mut out);
+            } else {
+                state.session.keep_alive(P::FRAMING, &mut out);
+            }
             self.stale.store(true, Ordering::Release);
             state.progress.bytes += out.len() as u64;
         }

@@ -80,9 +80,11 @@
 //! released, because they are foreign code.
 
 mod frames;
+mod passthrough;
 mod state;
 
 pub(super) use frames::Frames;
+use passthrough::Passthrough;
 pub(super) use state::Outcome;
 use state::{Document, Handle, Reader, State, Turn};
 
@@ -118,15 +120,19 @@ impl<P: Protocol> Channel<P> {
         mut session: P::Session,
         record: Record,
         asking: Asking,
-        is_stream: bool,
+        (is_stream, opens): (bool, bool),
         task: Arc<Task>,
     ) -> Self {
         let mut out = Vec::new();
-        session.open(&mut out);
+        if opens {
+            session.open(&mut out);
+        }
         let untimed = record.is_timed();
         let state = State {
             session,
+            is_opened: opens,
             opening: out.len(),
+            passthrough: Passthrough::Off,
             held: false,
             headers: None,
             buffer: Some(Box::new(Staging::new(out))),
@@ -247,11 +253,22 @@ impl<P: Protocol> Channel<P> {
 
     fn poll_write_to(
         &self,
-        mut state: MutexGuard<'_, State<P>>,
+        state: MutexGuard<'_, State<P>>,
         cx: &Context<'_>,
         (size, is_output): (usize, bool),
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
+        self.poll_space(state, cx, size)
+            .map(|state| self.append(state?, Turn::Open, is_output, render))
+    }
+
+    /// Waits until the turn accepts a write of about `size` bytes.
+    fn poll_space<'a>(
+        &self,
+        mut state: MutexGuard<'a, State<P>>,
+        cx: &Context<'_>,
+        size: usize,
+    ) -> Poll<Result<MutexGuard<'a, State<P>>, SendError>> {
         if !state.is_open() {
             // After a shutdown the body drops the agent. The write never completes, because an agent that ignores
             // errors would not return from this poll.
@@ -277,7 +294,7 @@ impl<P: Protocol> Channel<P> {
             self.wait(state, cx);
             return Poll::Pending;
         }
-        Poll::Ready(self.append(state, Turn::Open, is_output, render))
+        Poll::Ready(Ok(state))
     }
 
     /// Waits until the body is dropped.
@@ -338,6 +355,7 @@ impl<P: Protocol> Channel<P> {
     ) -> Result<(), SendError> {
         let untimed = state.untimed && is_output;
         let length = if untimed { self.length(&mut state) } else { 0 };
+        let opening = state.opening;
         let written = self.write(&mut state, render);
         if let Err(SendError::TooLarge(limit)) = written {
             // Recorded although the agent receives the error: it may ignore the error, and a part of the answer would
@@ -349,7 +367,10 @@ impl<P: Protocol> Channel<P> {
         state.progress.events += 1;
         // An event that the session drops or only records is no output. The session of a document writes everything at
         // the end.
-        if untimed && (state.document.is_some() || self.length(&mut state) > length) {
+        if untimed
+            && (state.document.is_some()
+                || self.length(&mut state) > length + (state.opening - opening))
+        {
             self.time_output(&mut state);
         }
         // The session has written, because it must update its own state; only the bytes are discarded.
@@ -385,10 +406,16 @@ impl<P: Protocol> Channel<P> {
     ) -> Result<(), SendError> {
         // `render` is called in one of two closures; the compiler cannot see that only one of them runs.
         let mut render = Some(render);
+        let (opens, mut opening) = (!mem::replace(&mut state.is_opened, true), 0);
         let mut all_or_nothing = |session: &mut P::Session, out: &mut Vec<u8>| {
             let Some(render) = render.take() else {
                 return Ok(());
             };
+            if opens {
+                let before = out.len();
+                session.open(out);
+                opening = out.len() - before;
+            }
             let rollback = Rollback::new(out);
             render(session, rollback.out)?;
             rollback.keep();
@@ -404,7 +431,7 @@ impl<P: Protocol> Channel<P> {
             self.stale.store(false, Ordering::Release);
             written
         });
-        staged.unwrap_or_else(|| {
+        let written = staged.unwrap_or_else(|| {
             let out = match &mut state.buffer {
                 Some(buffer) => &mut buffer.out,
                 None => &mut state.overflow,
@@ -412,7 +439,9 @@ impl<P: Protocol> Channel<P> {
             let written = all_or_nothing(&mut state.session, out);
             self.stale.store(true, Ordering::Release);
             written
-        })
+        });
+        state.opening += opening;
+        written
     }
 
     /// Records the time of the first output. Called once per turn, and only with an observer.
@@ -472,6 +501,10 @@ impl<P: Protocol> Channel<P> {
         let outcome = match (state.outcome.take(), state.reply, state.too_large) {
             (None, ..) => return,
             (Some(Outcome::Answered), Handle::Panicked, _) => Outcome::Panicked,
+            // The rest of the other server's answer is missing.
+            (Some(Outcome::Answered), ..) if state.passthrough == Passthrough::Running => {
+                Outcome::Dropped
+            }
             // The agent has ignored the limit and answered; the front end must learn that a part of the answer is
             // missing.
             (Some(Outcome::Answered), _, Some(limit)) => {
@@ -495,6 +528,7 @@ impl<P: Protocol> Channel<P> {
         let sent = failure.is_some() && matches!(state.reader, Reader::Attached);
         state.turn = Turn::Closed;
         let is_document = state.document.is_some();
+        let is_passed = state.passthrough == Passthrough::Ended;
         state.status = match (&failure, &outcome) {
             (Some(_), Outcome::Failed(error)) => error.status_code(),
             (Some(_), Outcome::ShutDown) => StatusCode::SERVICE_UNAVAILABLE,
@@ -525,6 +559,7 @@ impl<P: Protocol> Channel<P> {
                 (None, _) if open && matches!(outcome, Outcome::Cancelled) => {
                     session.cancelled(out);
                 }
+                (None, _) if is_passed => {}
                 (None, _) => session.finish(out),
             }
             Ok(())

@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 
 use super::super::staging::{HIGH_WATER, Staging};
+use super::passthrough::Passthrough;
 use crate::protocol::{AgentError, Progress, Protocol, Session as _, TooLarge};
 
 pub(super) struct State<P: Protocol> {
@@ -30,7 +31,10 @@ pub(super) struct State<P: Protocol> {
     pub(super) untimed: bool,
     /// The limit that the reply has exceeded. The turn then fails, whatever the agent returns.
     pub(super) too_large: Option<TooLarge>,
-    /// The number of bytes that the session wrote to open the reply, before the agent's first output.
+    /// `true` once the session has opened the reply, or the events of another server have.
+    pub(super) is_opened: bool,
+    pub(super) passthrough: Passthrough,
+    /// The number of bytes that open the reply, before the first output.
     pub(super) opening: usize,
     /// `true` while the head of the response waits for the first output.
     pub(super) held: bool,

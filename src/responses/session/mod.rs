@@ -12,7 +12,7 @@ use std::mem;
 use super::block::{Block, BlockKind};
 use super::stored_turn::stored_item_id;
 use super::{
-    Annotation, Ending, ErrorObject, EventKind, IncompleteDetails, Item, Response,
+    Annotation, Ending, ErrorObject, Event, EventKind, IncompleteDetails, Item, Response,
     ResponsesRequest, Storage, StreamEvent, Usage,
 };
 
@@ -20,7 +20,8 @@ use crate::json::escape::escaped_len;
 use crate::json::short::Token;
 use crate::json::{Escape, Json, List, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, Citation, Cut, Env, Failure, Framing, Level, Part, Room, SendError, Status, markdown,
+    self, Citation, Cut, Env, Failure, FrameKind, Framing, Level, Part, Room, SendError, Status,
+    markdown,
 };
 
 /// The maximum size in bytes of the output, which is retained because the last event repeats it.
@@ -62,6 +63,8 @@ pub struct Session {
     usage: Usage,
     /// `true` once the response has ended.
     done: bool,
+    /// `true` once an event of another server was written as it came.
+    is_passed: bool,
 }
 
 /// Returns the members of the response object that have no field.
@@ -132,6 +135,29 @@ impl Session {
             annotations: Vec::new(),
             usage: Usage::default(),
             done: false,
+            is_passed: false,
+        }
+    }
+
+    /// Follows an event of another server.
+    pub(super) fn follow(&mut self, event: &Event) -> FrameKind {
+        let Some(event) = event.stream() else {
+            return FrameKind::Dropped;
+        };
+        self.is_passed = true;
+        let number = event.sequence_number.unwrap_or(self.number);
+        self.number = self.number.max(number.saturating_add(1));
+        if let (Some(response), false) = (&event.response, event.is_last()) {
+            // The other server's response has the members that have no field.
+            self.required = Cow::Borrowed("");
+            self.response = Box::new(own(&**response));
+            self.response.output = List::new();
+        }
+        self.done |= event.is_last();
+        match event.kind {
+            EventKind::Created | EventKind::InProgress => FrameKind::Preamble,
+            EventKind::Other(ref name) if name == "response.queued" => FrameKind::Preamble,
+            _ => FrameKind::Output,
         }
     }
 
@@ -524,13 +550,17 @@ impl protocol::Session for Session {
     /// Writes that the response is in progress: comments do not reset the idle timer of Codex. After the end nothing is
     /// written.
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
-        match self.done {
+        // The other server numbers the events of its answer.
+        match self.done || self.is_passed || self.number == 0 {
             true => out.extend_from_slice(framing.keep_alive()),
             false => self.event_of_response(EventKind::InProgress, out),
         }
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
+        if self.is_passed && self.done {
+            return out.extend_from_slice(b"data: [DONE]\n\n");
+        }
         let now = self.env.unix_time();
         self.end("completed", |it| it.completed_at = Some(now), out);
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
 use copilot_wire::json::Json;
-use copilot_wire::models::{Dialect as _, Relay, RelayError, refused, retry_after};
+use copilot_wire::models::{Dialect as _, Passthrough, RelayError, refused, retry_after};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, ModelFault, Protocol};
 use copilot_wire::responses::Responses;
@@ -44,6 +44,8 @@ const TRACE: [&str; 2] = ["traceparent", "tracestate"];
 pub(super) struct ModelServer {
     dialect: Dialect,
     client: reqwest::Client,
+    /// The client for documents, with the time limit of a whole answer only.
+    patient: reqwest::Client,
     endpoint: Url,
     list: Url,
     headers: HeaderMap,
@@ -112,10 +114,14 @@ impl ModelServer {
             value.set_sensitive(true);
             headers.insert(header, value);
         }
-        let client = client(base.scheme() == "http", limits.silence);
+        let client = |patience| {
+            let client = client(base.scheme() == "http", patience);
+            client.map_err(|error| ClientError::from(error).to_string())
+        };
         Ok(Self {
             dialect,
-            client: client.map_err(|error| ClientError::from(error).to_string())?,
+            client: client(limits.silence)?,
+            patient: client(limits.answer)?,
             endpoint: at(path),
             list: at("/models"),
             headers,
@@ -181,13 +187,14 @@ impl ModelServer {
     /// Sends a request, repeats it if the refusal allows that, and returns the successful response.
     async fn send<U: Speech>(
         &self,
+        client: &reqwest::Client,
         body: Bytes,
         headers: HeaderMap,
         facts: &Facts,
     ) -> Result<Response, AgentError> {
         let mut attempt = 0;
         loop {
-            let request = self.client.post(self.endpoint.clone());
+            let request = client.post(self.endpoint.clone());
             let request = request.headers(headers.clone()).body(body.clone());
             let answer = request.send().await;
             let answer =
@@ -270,6 +277,7 @@ impl Model {
         request: Request<P>,
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
+        let mut passthrough = Passthrough::<U, P>::new(&request, reply);
         let facts = Facts::of(request.extensions());
         facts.asked(&self.name);
         let mut prompt = U::ask(&request);
@@ -284,25 +292,31 @@ impl Model {
                 headers.append(name, value.clone());
             }
         }
-        let body = U::body(&mut prompt);
+        let body = passthrough.body(&mut prompt);
+        // A document comes in one piece, after as long as the whole answer may take.
+        let client = match passthrough.wants_document() {
+            true => &self.server.patient,
+            false => &self.server.client,
+        };
         // Both may have megabytes, and the answer may need minutes.
         drop((request, prompt));
         let server = &self.server;
         let begin = Instant::now();
-        let end = begin + server.limit(false);
-        let sent = timeout_at(end, server.send::<U>(body, headers, &facts)).await;
-        let late = |_| Err(fault(ModelFault::NoAnswer, server.late(false)));
+        // A document comes as a whole.
+        let is_document = passthrough.wants_document();
+        let end = begin + server.limit(is_document);
+        let sent = timeout_at(end, server.send::<U>(client, body, headers, &facts)).await;
+        let late = |_| Err(fault(ModelFault::NoAnswer, server.late(is_document)));
         let mut answer = sent.unwrap_or_else(late)?;
-        let mut relay = Relay::<U>::new();
         let mut broken = None;
-        while !relay.is_over() {
+        while !passthrough.is_over() {
             // A stream of comments or keep-alives would have no other end.
-            let has_output = relay.has_output();
+            let has_output = is_document || passthrough.has_output();
             let end = begin + server.limit(has_output);
             match timeout_at(end, answer.chunk()).await {
                 Ok(Ok(Some(_))) if Instant::now() > end => broken = Some(server.late(has_output)),
                 Ok(Ok(Some(bytes))) => {
-                    relay.pass(&bytes, &reply).await?;
+                    passthrough.write(&bytes).await?;
                     continue;
                 }
                 Ok(Ok(None)) => {}
@@ -311,14 +325,17 @@ impl Model {
             }
             break;
         }
-        if relay.is_over() {
+        if passthrough.is_over() {
             // A connection can be used again only if its response was read to the end.
             tokio::spawn(async move { drop(timeout(LAST, answer.chunk()).await) });
         }
-        relay.end(reply).map_err(|error| match (error, broken) {
-            (RelayError::Truncated, Some(why)) => fault(ModelFault::Truncated, why),
-            (error, _) => error.into(),
-        })
+        passthrough
+            .end()
+            .await
+            .map_err(|error| match (error, broken) {
+                (RelayError::Truncated, Some(why)) => fault(ModelFault::Truncated, why),
+                (error, _) => error.into(),
+            })
     }
 }
 

@@ -1,0 +1,234 @@
+//! Passing on the answer of another server.
+
+use std::any::Any;
+use std::{fmt, mem};
+
+use bytes::Bytes;
+
+use super::relay::{Form, end_with, failed};
+use super::{Relay, RelayError, Upstream};
+use crate::agent::{Reply, Request};
+use crate::json::Json;
+use crate::protocol::{EventDecoder, Protocol, Usage};
+
+/// The maximum size in bytes of a frame, and of a document: the results of tools that a provider runs are large.
+const LIMIT: usize = 32 * 1024 * 1024;
+
+/// A reply that is the answer of a model's server and nothing else, as a gateway sends it.
+///
+/// Where front end and server speak the same dialect, the answer is passed on as it came: ids, numbers, order, and
+/// events of a type that this crate does not know. Only the framing, keep-alives and `[DONE]` are those of this
+/// server. An error of the server is never passed on: a failed or interrupted stream ends as the dialect reports a
+/// failure. A front end that wants no stream gets the document of the server.
+///
+/// Otherwise, and for turns that were begun already, the answer is relayed like [`Relay::pass`].
+///
+/// ```
+/// # use bytes::Bytes;
+/// # use copilot_wire::models::{Dialect, Passthrough, Upstream};
+/// # use copilot_wire::protocol::{AgentError, Protocol};
+/// # use copilot_wire::{Reply, Request};
+/// # use futures::{Stream, StreamExt};
+/// async fn answer<U: Upstream, P: Protocol, S: Stream<Item = Bytes> + Unpin>(
+///     request: Request<P>,
+///     reply: Reply<P>,
+///     post: impl AsyncFn(Bytes) -> Result<S, AgentError>,
+/// ) -> Result<(), AgentError> {
+///     let mut passthrough = Passthrough::<U, P>::new(&request, reply);
+///     let mut prompt = U::ask(&request);
+///     *U::model(&mut prompt) = "claude-sonnet-4-5".to_owned();
+///     let mut answer = post(passthrough.body(&mut prompt)).await?;
+///     while let Some(bytes) = answer.next().await {
+///         passthrough.write(&bytes).await?;
+///     }
+///     Ok(passthrough.end().await?)
+/// }
+/// ```
+///
+/// # Cancel safety
+///
+/// If a future of a passthrough is dropped before it is complete, the part that was not sent yet is lost: drop the
+/// passthrough too.
+pub struct Passthrough<U: Upstream, P: Protocol> {
+    relay: Relay<U>,
+    reply: Reply<P>,
+    /// `true` if the answer is passed on as it came.
+    is_same: bool,
+    /// `true` if the front end wants a stream.
+    is_stream: bool,
+    /// `false` once the answer exceeds the limit of the accumulator, which has it for reports only.
+    is_heard: bool,
+    /// The memory of the current frame.
+    frame: Vec<u8>,
+}
+
+impl<U: Upstream, P: Protocol> Passthrough<U, P> {
+    /// Creates a passthrough into a reply to which nothing was written. Create it before the first `.await` of the
+    /// agent: after a keep-alive the reply has begun.
+    #[must_use]
+    pub fn new(request: &Request<P>, reply: Reply<P>) -> Self {
+        let same = (&reply as &dyn Any).downcast_ref::<Reply<U>>();
+        let is_same = same.is_some_and(Reply::begin_passthrough);
+        let mut relay = Relay::new();
+        if is_same {
+            relay.decoder = EventDecoder::new().limit(LIMIT);
+        }
+        Self {
+            relay,
+            is_same,
+            is_stream: P::is_stream(request),
+            is_heard: true,
+            frame: Vec::new(),
+            reply,
+        }
+    }
+
+    /// Serializes the request to the server: for a document if one is passed on, otherwise for a stream.
+    pub fn body(&self, prompt: &mut U::Request) -> Bytes {
+        match self.wants_document() {
+            true => U::document_body(prompt),
+            false => U::body(prompt),
+        }
+    }
+
+    /// Returns `true` if the server is asked for a document. It is sent in one piece when the answer is complete, so
+    /// only the time of the whole answer can be limited.
+    #[must_use]
+    pub fn wants_document(&self) -> bool {
+        self.is_same && !self.is_stream
+    }
+
+    /// Returns `true` if the end of the answer was read. The caller need not wait for later bytes, which are ignored.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.relay.is_over()
+    }
+
+    /// Returns `true` if output of the model was read; see [`Relay::has_output`].
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        self.relay.has_output()
+    }
+
+    /// Writes the next bytes of the answer, in pieces of any size.
+    ///
+    /// # Errors
+    ///
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RelayError<U::Failure>> {
+        let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
+        let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
+            return self.relay.pass(bytes, &self.reply).await;
+        };
+        let mut input = bytes;
+        if !self.relay.is_stream(&mut input)? {
+            return Ok(());
+        }
+        let relay = &mut self.relay;
+        while !relay.is_over {
+            self.frame.clear();
+            let frame = &mut self.frame;
+            let Some(event) = relay.decoder.next_with_frame(&mut input, frame)? else {
+                break;
+            };
+            let Some(event) = event else {
+                relay.has_output = true;
+                same.pass(frame, None, U::follow).await?;
+                continue;
+            };
+            relay.has_output = relay.has_output || U::is_output(event);
+            if let Some(failure) = U::failure(event) {
+                return Err(failed::<U>(failure));
+            }
+            self.is_heard = self.is_heard && U::push(&mut relay.answer, event).is_ok();
+            if let Some(usage) = U::usage(event, &relay.answer) {
+                let more = usage.since(relay.reported);
+                relay.reported += more;
+                report(same, usage, more);
+            }
+            if !U::is_last(event) {
+                same.pass(frame, Some(event), U::follow).await?;
+                continue;
+            }
+            relay.is_over = true;
+            if self.is_heard {
+                let answer = U::answer(mem::take(&mut relay.answer));
+                record::<U>(&answer.ok_or(RelayError::Truncated)?);
+            }
+            same.end_pass(frame, Some(event), U::follow)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the reply like the answer of the server.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Relay::end`].
+    pub async fn end(mut self) -> Result<(), RelayError<U::Failure>> {
+        if let Form::Document(document) = &mut self.relay.form {
+            let document = mem::take(document);
+            return self.end_document(&document).await;
+        }
+        let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
+        let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
+            return self.relay.end(self.reply);
+        };
+        if !self.relay.is_over {
+            // Complete without the last event, or an error.
+            self.relay.finish()?;
+            same.end_pass(b"", None, U::follow)?;
+        }
+        Ok(())
+    }
+
+    /// Passes on a document, or relays it if a stream is wanted or the dialects differ.
+    async fn end_document(self, document: &[u8]) -> Result<(), RelayError<U::Failure>> {
+        let document = document.strip_prefix(b"\xef\xbb\xbf").unwrap_or(document);
+        let document = document.trim_ascii();
+        let json = Json::parse(document.to_vec()).map_err(|_| RelayError::NoStream)?;
+        if let Some(failure) = U::error(&json) {
+            return Err(failed::<U>(failure));
+        }
+        let (answer, usage) = U::document(&json).ok_or(RelayError::NoStream)?;
+        record::<U>(&answer);
+        let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
+        if let Some(same) = same.filter(|_| self.wants_document()) {
+            if let Some(usage) = usage {
+                report(same, usage, usage);
+            }
+            return Ok(same.pass_document(document)?);
+        }
+        self.reply.text(U::answer_text(&answer)).await?;
+        if let Some(usage) = usage {
+            self.reply.usage(usage).await?;
+        }
+        end_with::<U, P>(answer, self.reply, false)
+    }
+}
+
+/// Reports the tokens of the answer so far, of which `more` are new.
+fn report<U: Upstream>(reply: &Reply<U>, usage: Usage, more: Usage) {
+    #[cfg(feature = "tracing")]
+    crate::protocol::spans::usage(&tracing::Span::current(), usage);
+    #[cfg(not(feature = "tracing"))]
+    let _ = usage;
+    reply.spend(more);
+}
+
+/// Records a complete answer in the span of the call.
+fn record<U: Upstream>(answer: &U::Answer) {
+    #[cfg(feature = "tracing")]
+    super::contents::record_answer::<U>(answer);
+    #[cfg(not(feature = "tracing"))]
+    let _ = answer;
+}
+
+impl<U: Upstream, P: Protocol> fmt::Debug for Passthrough<U, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Passthrough")
+            .field("is_same", &self.is_same)
+            .field("is_over", &self.is_over())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,106 @@
+//! Clients without a stream get the document of the server.
+
+use serde_json::{Value, json};
+
+use crate::streams::{CHAT, MESSAGES, RESPONSES, sent, stream};
+use crate::{Gateway, data, request};
+
+fn documents() -> [(&'static str, Value); 3] {
+    [
+        (
+            CHAT,
+            json!({"id": "c1", "object": "chat.completion", "created": 1, "model": "up", "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": "Hi", "reasoning_details": [{"a": 1}, {"b": 2}]}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}, "new": {"x": [1]}}),
+        ),
+        (
+            MESSAGES,
+            json!({"id": "msg_up", "type": "message", "role": "assistant", "model": "up", "content": [
+            {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
+            {"type": "compaction", "content": "all"}, {"type": "text", "text": "Hi", "citations": null}],
+            "stop_reason": "pause_turn", "stop_sequence": null, "usage": {"input_tokens": 10, "output_tokens": 5}}),
+        ),
+        (
+            RESPONSES,
+            json!({"id": "resp_up", "object": "response", "created_at": 1, "model": "up", "status": "completed", "error": null,
+            "output": [{"type": "message", "id": "m1", "role": "assistant", "status": "completed", "phase": "final_answer",
+                "content": [{"type": "output_text", "text": "Hi", "annotations": []}]}],
+            "usage": {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}}),
+        ),
+    ]
+}
+
+#[test]
+fn a_document_arrives_as_it_was_sent() {
+    for (path, document) in documents() {
+        let spaced = serde_json::to_string_pretty(&document).unwrap();
+        for size in [1, 5, usize::MAX] {
+            let gateway = Gateway::pieces(path, format!("\u{feff} \r\n{spaced}\n"), size);
+            let (status, body) = gateway.ask(&request(path, false));
+            assert_eq!((status, &*body), (200, &*spaced));
+            let asked = gateway.asked.lock().unwrap();
+            assert_eq!(asked[0]["stream"], false);
+            assert!(asked[0]["stream_options"].is_null());
+        }
+    }
+}
+
+#[test]
+fn a_document_that_is_no_answer_is_a_failure() {
+    for (path, document) in documents() {
+        let half = document.to_string();
+        let half = &half[..half.len() - 1];
+        let error = json!({"error": {"message": "secret", "type": "x"}}).to_string();
+        for bad in [
+            half,
+            &error,
+            "",
+            "{}",
+            "{\"detail\": \"secret\"}",
+            "<html>secret",
+            "null",
+        ] {
+            for is_stream in [false, true] {
+                let (status, body) = Gateway::new(path, bad).ask(&request(path, is_stream));
+                assert_eq!(
+                    status,
+                    if path == MESSAGES { 424 } else { 400 },
+                    "{bad}: {body}"
+                );
+                assert!(!body.contains("secret"), "{body}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_other_form_is_relayed() {
+    for (path, document) in documents() {
+        let gateway = Gateway::new(path, document.to_string());
+        let (status, body) = gateway.ask(&request(path, true));
+        let events = data(&body);
+        assert!(
+            status == 200 && events.len() > 2 && body.contains("Hi"),
+            "{body}"
+        );
+    }
+    for sent in sent()
+        .iter()
+        .filter(|sent| sent.name == "phases" || sent.name == "lists")
+    {
+        let mut request = request(sent.path, false);
+        request["tools"] =
+            json!([{"type": "function", "name": "Other", "parameters": {"type": "object"}}]);
+        if sent.name == "phases" {
+            request["store"] = json!(false);
+        }
+        let stream = stream(sent).replace(r#""arguments":"null""#, r#""arguments":"{}""#);
+        let (status, body) = Gateway::new(sent.path, stream).ask(&request);
+        let document: Value = serde_json::from_str(&body).unwrap();
+        assert_eq!(status, 200, "{body}");
+        assert!(
+            document["id"] != "resp_up" && document["usage"].is_object(),
+            "{body}"
+        );
+    }
+}
