@@ -64,7 +64,7 @@ export const plain = [
 
 /** Words of machines, behind which a yes counts unless they are the text of the message itself. */
 export const tokens = [
-  "msg_01XFDUDYJgAACzvnptvVoYEL", "2026-11-28T06:38:11.123Z", "https://a.example/b_c/d?e=f&g=%20h#i", "EqMBCkYIBxgCKkC/x+y0aZ+Pq1==", "text/html", "a/model-4:beta", "__a", "_a", "___", "==a", "==", "===", "#a", "#", "##", "###a", "&lt;b", "&lt", "&", "@a", "++a", "+a", "%a",
+  "msg_01XFDUDYJgAACzvnptvVoYEL", "2026-11-28T06:38:11.123Z", "https://a.example/b_c/d?e=f&g=%20h#i", "EqMBCkYIBxgCKkC/x+y0aZ+Pq1==", "text/html", "a/model-4:beta", "__a", "_a", "___", "==a", "==", "===", "#a", "#", "##", "###a", "&lt", "&", "@a", "++a", "+a", "%a",
   ":a", ":", "a:", "//", "--", "---", "-", "--a", "...", "@@a", "=", "a=b", "?a=b&c=d", "#####", "&&&", "@", "http://", "www.a.example", "a@b.example", "data:text/html,x", "javascript:x", "1.", "1", "-1", "+1", "_a_", "__a__", "==a==", "#a:b", "a,b", ",",
 ];
 
