@@ -312,7 +312,7 @@ impl<P: Protocol> Request<P> {
         let exchange = Exchange {
             place: || {
                 self.asking(String::new())
-                    .place(&before.as_deref().unwrap_or_default())
+                    .place(before.as_deref().unwrap_or_default())
             },
             messages: || self.0.message.raw_messages(),
             strings: |each: &mut dyn FnMut(&str)| self.0.message.each_string(each),

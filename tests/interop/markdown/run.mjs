@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { Judge, verdict } from "./judge.mjs";
 import { messages } from "./messages.mjs";
 import { PURIFIED, render } from "./renderers.mjs";
-import { generated, generatedPlain, plain, written } from "./texts.mjs";
+import { generated, generatedPlain, places, plain, tokens, written } from "./texts.mjs";
 
 const full = process.argv[2] === "full";
 // Every PARTth turn, from the FIRST one on: `run.mjs full FIRST PART`, for several processes.
@@ -17,6 +17,15 @@ function* turns() {
   for (const [at, text] of written.entries()) {
     const some = full || at < 2 ? names : [names[at % names.length]];
     for (const name of some) yield turn(text, name, plain.includes(text));
+  }
+  // The same texts in other parts of the messages.
+  for (const [at, text] of written.entries()) {
+    for (const [number, place] of places.entries()) {
+      if (full || (at + number) % places.length === 0) yield { ...turn(text, names[(at + number) % names.length], plain.includes(text)), place };
+    }
+  }
+  for (const [at, text] of tokens.entries()) {
+    for (const place of full ? places : [places[at % places.length]]) yield { ...turn(text, names[at % names.length], true), place };
   }
   for (const [at, text] of [...generated(full ? 2000 : 80, 20261122)].entries()) yield turn(text, names[at % names.length], false);
   for (const [at, text] of [...generatedPlain(full ? 2000 : 160, 20261123)].entries()) yield turn(text, names[at % names.length], true);

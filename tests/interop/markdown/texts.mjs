@@ -62,6 +62,15 @@ export const plain = [
   `e${"\u0301".repeat(2)} a\u0327\u0323`, "\u0301", "研究を見ました。", "我看了“论文”，还有数据：三个。", "نظرت في الأطروحة، ثم؟", "שלום", "मैंने ज़िंदगी को देखा", "กี่", "😀 ☠ ✂ ■ █ €", "¿Qué? ¡No!", "www.a.example and a.example/b", "yes no cancel", "Question: may I? To agree, reply: yes.", "a\r\n\r\n- b\r\n",
 ];
 
+/** Words of machines, behind which a yes counts unless they are the text of the message itself. */
+export const tokens = [
+  "msg_01XFDUDYJgAACzvnptvVoYEL", "2026-11-28T06:38:11.123Z", "https://a.example/b_c/d?e=f&g=%20h#i", "EqMBCkYIBxgCKkC/x+y0aZ+Pq1==", "text/html", "a/model-4:beta", "__a", "_a", "___", "==a", "==", "===", "#a", "#", "##", "###a", "&lt", "&", "@a", "++a", "+a", "%a",
+  ":a", ":", "a:", "//", "--", "---", "-", "--a", "...", "@@a", "=", "a=b", "?a=b&c=d", "#####", "&&&", "@", "http://", "www.a.example", "a@b.example", "data:text/html,x", "javascript:x", "1.", "1", "-1", "+1", "_a_", "__a__", "==a==", "#a:b", "a,b", ",",
+];
+
+/** Where else than in its text a message may have what stands above. */
+export const places = ["message", "reasoning", "refusal", "part", "annotation", "member", "key", "arguments", "result"];
+
 /** All that is said by hand, once each. */
 export const written = [...new Set([...plain, ...hostile, ...clients, ...looks, ...clean])];
 

@@ -20,8 +20,57 @@ type Failure = Box<dyn std::error::Error>;
 #[derive(Deserialize)]
 struct Turn {
     text: String,
+    /// The place of the text, if it is not the text of the agent's message.
+    #[serde(default)]
+    place: Option<Place>,
     title: String,
     message: String,
+}
+
+/// Another place of a text above a question, which a page may show.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Place {
+    Message,
+    Reasoning,
+    Refusal,
+    Part,
+    Annotation,
+    Member,
+    Key,
+    Arguments,
+    Result,
+}
+
+impl Place {
+    /// Returns the messages that have the text at this place and then the question.
+    fn messages(self, text: &str, question: &str) -> Vec<Value> {
+        let call = |arguments: String| {
+            let function = json!({"name": "f", "arguments": arguments});
+            json!({"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]})
+        };
+        let asked = |name: &str, value: Value| json!({"role": "assistant", name: value, "content": question});
+        let parts = |part: Value| json!({"role": "assistant", "content": [part, {"type": "text", "text": question}]});
+        let alone = json!({"role": "assistant", "content": question});
+        match self {
+            Self::Message => vec![json!({"role": "assistant", "content": text}), alone],
+            Self::Reasoning => vec![asked("reasoning_content", json!(text))],
+            Self::Refusal => vec![parts(json!({"type": "refusal", "refusal": text}))],
+            Self::Part => vec![parts(json!({"type": "strange", "strange": [text]}))],
+            Self::Annotation => vec![asked(
+                "annotations",
+                json!([{"url_citation": {"title": text}}]),
+            )],
+            Self::Member => vec![asked("strange", json!({"strange": text}))],
+            Self::Key => vec![asked("strange", json!({text: 1}))],
+            Self::Arguments => vec![call(json!({"x": text}).to_string()), alone],
+            Self::Result => vec![
+                call("{}".to_owned()),
+                json!({"role": "tool", "tool_call_id": "1", "content": text}),
+                alone,
+            ],
+        }
+    }
 }
 
 /// An answer of the agent, and the verdict on a yes to it.
@@ -51,7 +100,9 @@ async fn ask(
     let turn = turns
         .get(number)
         .ok_or_else(|| io::Error::other("there is no such turn"))?;
-    reply.text(turn.text.as_str()).await?;
+    if turn.place.is_none() {
+        reply.text(turn.text.as_str()).await?;
+    }
     let (title, message) = (turn.title.as_str(), turn.message.as_str());
     Ok(reply.confirm(Confirmation::new("delete-1", title, message))?)
 }
@@ -87,17 +138,25 @@ fn send(router: &Router, messages: &[Value]) -> Result<Option<String>, Failure> 
 }
 
 /// Returns the answer of a turn, and the verdict on the user's yes to it; `None` if the agent may not ask.
-fn asked(router: &Router, number: usize) -> Result<Option<Asked>, Failure> {
+fn asked(router: &Router, number: usize, turn: &Turn) -> Result<Option<Asked>, Failure> {
     // A place of its own for each question: another turn at the same place would close it.
     let user = json!({"role": "user", "content": format!("{NUMBER}{number}")});
-    let Some(answer) = send(router, std::slice::from_ref(&user))? else {
+    let Some(mut answer) = send(router, std::slice::from_ref(&user))? else {
         return Ok(None);
     };
     let (_, code) = answer.rsplit_once(CODE).ok_or("an answer has no code")?;
     let code: String = code.chars().take_while(char::is_ascii_digit).collect();
-    let assistant = json!({"role": "assistant", "content": answer});
-    let yes = json!({"role": "user", "content": format!("yes {code}")});
-    let verdict = send(router, &[user, assistant, yes])?.ok_or("a yes has no verdict")?;
+    let mut messages = vec![user];
+    match turn.place {
+        None => messages.push(json!({"role": "assistant", "content": answer})),
+        Some(place) => {
+            messages.extend(place.messages(&turn.text, &answer));
+            // A page that shows all of it.
+            answer.insert_str(0, &turn.text);
+        }
+    }
+    messages.push(json!({"role": "user", "content": format!("yes {code}")}));
+    let verdict = send(router, &messages)?.ok_or("a yes has no verdict")?;
     Ok(Some(Asked { answer, verdict }))
 }
 
@@ -107,12 +166,12 @@ fn main() -> Result<(), Failure> {
         .map(|line| Ok(serde_json::from_str(&line?)?))
         .collect();
     let turns = turns?;
-    let count = turns.len();
-    let agent = move |request, reply| ask(Arc::clone(&turns), request, reply);
+    let all = Arc::clone(&turns);
+    let agent = move |request, reply| ask(Arc::clone(&all), request, reply);
     let router = Router::new().mount_fn(Model::new("asker"), agent)?;
     let mut out = io::stdout().lock();
-    for number in 0..count {
-        serde_json::to_writer(&mut out, &asked(&router, number)?)?;
+    for (number, turn) in turns.iter().enumerate() {
+        serde_json::to_writer(&mut out, &asked(&router, number, turn)?)?;
         writeln!(out)?;
     }
     Ok(())
