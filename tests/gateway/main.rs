@@ -10,6 +10,14 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod base_path;
+#[cfg(all(
+    feature = "ag_ui",
+    feature = "anthropic",
+    feature = "mcp",
+    feature = "responses",
+    feature = "ui_stream"
+))]
+mod exposed;
 mod guards;
 mod reports;
 mod support;
