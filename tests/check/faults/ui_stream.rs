@@ -44,10 +44,7 @@ pub(crate) const FAULTS: &[Broken] = &[
         answer.said(TEXT, "data: {\"type\":\"source-url\",\"url\":\"u\"}\n\n")
     }),
     ("ui/extra", UiStream, |_, answer| {
-        answer.said(
-            "{\"type\":\"finish\"}",
-            "{\"type\":\"finish\",\"finishReason\":\"stop\"}",
-        )
+        answer.said("{\"type\":\"finish\"}", "{\"type\":\"finish\",\"cost\":1}")
     }),
     ("ui/start", UiStream, |_, answer| {
         let start = "data: {\"type\":\"start\",";
