@@ -35,7 +35,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 #[must_use]
 pub fn retry_after(status: StatusCode, headers: &HeaderMap, attempt: u32) -> Option<Duration> {
     let header = |name| headers.get(name)?.to_str().ok();
-    let is_forbidden = header("x-should-retry") == Some("false");
+    let is_forbidden =
+        header("x-should-retry").is_some_and(|value| value.trim().eq_ignore_ascii_case("false"));
     if !matches!(status.as_u16(), 429 | 503 | 529) || is_forbidden {
         return None;
     }
