@@ -77,6 +77,10 @@ pub(crate) const FAULTS: &[Broken] = &[
         answer.said("data: {\"type\":\"text-end\",\"id\":\"t1\"}\n\n", "")
     }),
     ("ui/tool", UiStream, |_, answer| answer.said(TEXT, OUTPUT)),
+    ("ui/tool", UiStream, |_, answer| {
+        let piece = "data: {\"type\":\"tool-input-delta\",\"toolCallId\":\"c9\",\"inputTextDelta\":\"{\"}\n\n";
+        answer.said(TEXT, &[CALL, piece, TEXT].concat())
+    }),
     ("ui/finish", UiStream, |_, answer| {
         answer.said(&[FINISH, DONE].concat(), "")
     }),
