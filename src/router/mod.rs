@@ -1,6 +1,7 @@
 //! Handling of one HTTP request: paths, CORS, limits and refusals.
 
 mod admission;
+mod content_coding;
 mod cors;
 mod endpoint;
 mod guard;

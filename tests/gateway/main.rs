@@ -10,6 +10,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod base_path;
+mod compressed;
 #[cfg(all(
     feature = "ag_ui",
     feature = "anthropic",
