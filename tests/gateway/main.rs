@@ -23,3 +23,4 @@ mod guards;
 mod reports;
 mod support;
 mod uploads;
+mod users;
