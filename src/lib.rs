@@ -78,6 +78,7 @@
 //! | `tokio` | keep-alive and upload timeouts, with the timer of tokio's runtime; one built by hand needs [`enable_time`](protocol::Environment::ticks) | |
 //! | `tracing` | spans of turns, calls of models and runs of tools, as OpenTelemetry names them, and an event with the outcome of each turn | |
 //! | `playground` | `Router::playground`: a page that emulates every front end, for local work | |
+//! | `compression` | request bodies in gzip, deflate, br and zstd; without it they are refused with status 415 | |
 //! | `resumable` | `replies`: replies that outlive the connection that asked for them | |
 //! | `verify` | signatures of GitHub Copilot requests | |
 //!

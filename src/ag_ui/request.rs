@@ -81,6 +81,9 @@ impl RunAgentInput {
                 let message = "must be the list of the conversation's messages";
                 return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("messages"));
             }
+        } else if input.messages.is_empty() {
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, "no message can be read");
+            return Err(refusal.at_list("messages", &input.messages));
         }
         Ok(input)
     }

@@ -23,7 +23,7 @@ pub use request::Request;
 pub(crate) use request::copy_values;
 pub use run::Run;
 pub use tool::execute_tool;
-pub(crate) use turns::{Busy, Running, Turns};
+pub(crate) use turns::{Busy, Running, TurnLimits, Turns};
 #[cfg(feature = "resumable")]
 pub(crate) use wakers::{Key, Wakers};
 

@@ -1,16 +1,18 @@
 //! The requests that a router is answering, so that a shutdown can wait for them and end them.
 
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Body;
 use super::channel::{Frames, Outcome};
 use super::wakers::{Key, Wakers};
-use crate::protocol::Ticks;
+use crate::protocol::{Ticks, User};
 use crate::sync::{Mutex, MutexGuard};
 
 /// The requests that a router is answering. Clones share them.
@@ -24,6 +26,32 @@ pub(crate) enum Busy {
     Draining,
     /// The maximum number of turns is running.
     Full,
+    /// The maximum number of turns of this user is running.
+    UserFull,
+    /// The user has begun the maximum number of turns of this minute, which has this many seconds left.
+    Minute(u64),
+}
+
+/// The limits of turns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TurnLimits {
+    /// The maximum number of running turns.
+    pub(crate) turns: usize,
+    /// The maximum number of running turns of a user.
+    pub(crate) of_user: usize,
+    /// The maximum number of turns that a user may begin in a minute.
+    pub(crate) of_minute: u32,
+}
+
+impl Default for TurnLimits {
+    /// Returns no limits.
+    fn default() -> Self {
+        Self {
+            turns: usize::MAX,
+            of_user: usize::MAX,
+            of_minute: u32::MAX,
+        }
+    }
 }
 
 #[derive(Default)]
@@ -31,6 +59,10 @@ struct State {
     running: BTreeMap<u64, Stop>,
     /// The number of requests that are turns.
     turns: usize,
+    /// The number of these turns of each user.
+    of_users: HashMap<User, usize>,
+    /// The minute that is counted, since 1970, and the number of turns that each user has begun in it.
+    minute: (u64, HashMap<User, u32>),
     /// The key of the newest entry.
     last: u64,
     /// `true` if no new turns may begin.
@@ -57,31 +89,66 @@ struct Stop {
 /// every task that works for the request.
 #[derive(Clone)]
 pub(crate) struct Running {
-    entry: Arc<Entry>,
+    entry: Arc<Request>,
     /// The permit of a turn. `None` for a request that is not a turn.
     _permit: Option<Arc<Permit>>,
 }
 
-struct Entry {
+struct Request {
     turns: Turns,
     key: u64,
 }
 
-/// A permit that counts as one running turn until the last clone is dropped.
-struct Permit(Turns);
+/// A permit that counts as one running turn, of a user if there is one, until the last clone is dropped.
+struct Permit(Turns, Option<User>);
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        self.0.lock().turns -= 1;
+        let mut state = self.0.lock();
+        state.turns -= 1;
+        if let Some(user) = self.1.take() {
+            if let Entry::Occupied(mut turns) = state.of_users.entry(user) {
+                *turns.get_mut() -= 1;
+                if *turns.get() == 0 {
+                    turns.remove();
+                }
+            }
+        }
     }
 }
 
 impl State {
-    fn admits(&self, limit: usize) -> Result<(), Busy> {
-        match (self.draining, self.turns < limit) {
-            (true, _) => Err(Busy::Draining),
-            (false, false) => Err(Busy::Full),
-            (false, true) => Ok(()),
+    fn admits(
+        &mut self,
+        limits: &TurnLimits,
+        user: Option<&User>,
+        now: impl FnOnce() -> SystemTime,
+    ) -> Result<(), Busy> {
+        if self.draining {
+            return Err(Busy::Draining);
+        }
+        if self.turns >= limits.turns {
+            return Err(Busy::Full);
+        }
+        let Some(user) = user else {
+            return Ok(());
+        };
+        let running = self.of_users.get(user).copied().unwrap_or_default();
+        if running >= limits.of_user {
+            return Err(Busy::UserFull);
+        }
+        if limits.of_minute == u32::MAX {
+            return Ok(());
+        }
+        let seconds = now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |it| it.as_secs());
+        if self.minute.0 != seconds / 60 {
+            self.minute = (seconds / 60, HashMap::new());
+        }
+        match self.minute.1.get(user) {
+            Some(begun) if *begun >= limits.of_minute => Err(Busy::Minute(60 - seconds % 60)),
+            _ => Ok(()),
         }
     }
 }
@@ -92,27 +159,52 @@ impl Turns {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Checks that a new turn could begin, if at most `limit` turns may run at a time.
-    pub(crate) fn admits(&self, limit: usize) -> Result<(), Busy> {
-        self.lock().admits(limit)
+    /// Checks that a new turn of a user could begin.
+    pub(crate) fn admits(
+        &self,
+        limits: &TurnLimits,
+        user: Option<&User>,
+        now: impl FnOnce() -> SystemTime,
+    ) -> Result<(), Busy> {
+        self.lock().admits(limits, user, now)
     }
 
-    /// Adds a request. Fails if the request is a turn that cannot begin now.
-    pub(crate) fn enter(&self, is_turn: bool, limit: usize) -> Result<Running, Busy> {
+    /// Adds a request that is not a turn.
+    pub(crate) fn enter(&self) -> Running {
+        self.add(self.lock(), None)
+    }
+
+    /// Adds a turn of a user.
+    pub(crate) fn enter_turn(
+        &self,
+        limits: &TurnLimits,
+        user: Option<&User>,
+        now: impl FnOnce() -> SystemTime,
+    ) -> Result<Running, Busy> {
         let mut state = self.lock();
-        if is_turn {
-            state.admits(limit)?;
-            state.turns += 1;
+        state.admits(limits, user, now)?;
+        state.turns += 1;
+        let user = user.filter(|_| limits.of_user < usize::MAX || limits.of_minute < u32::MAX);
+        if let Some(user) = user {
+            *state.of_users.entry(user.clone()).or_default() += 1;
+            if limits.of_minute < u32::MAX {
+                *state.minute.1.entry(user.clone()).or_default() += 1;
+            }
         }
+        let permit = Permit(self.clone(), user.cloned());
+        Ok(self.add(state, Some(Arc::new(permit))))
+    }
+
+    fn add(&self, mut state: MutexGuard<'_, State>, permit: Option<Arc<Permit>>) -> Running {
         state.last += 1;
         let key = state.last;
         state.running.insert(key, Stop::default());
         drop(state);
         let turns = self.clone();
-        Ok(Running {
-            _permit: is_turn.then(|| Arc::new(Permit(turns.clone()))),
-            entry: Arc::new(Entry { turns, key }),
-        })
+        Running {
+            _permit: permit,
+            entry: Arc::new(Request { turns, key }),
+        }
     }
 
     /// Rejects new turns, and waits for the running requests. When `patience` is ready, ends the remaining turns, and
@@ -234,7 +326,7 @@ impl Running {
     }
 }
 
-impl Drop for Entry {
+impl Drop for Request {
     fn drop(&mut self) {
         let mut state = self.turns.lock();
         let stop = state.running.remove(&self.key);

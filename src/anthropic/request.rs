@@ -87,7 +87,8 @@ impl MessagesRequest {
         let has_more = thread.and_then(previous).is_some();
         if request.messages.is_empty() && !has_more {
             let message = "must be an array with at least one message";
-            return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("messages"));
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, message)
+                .at_list("messages", &request.messages));
         }
         Ok(request)
     }

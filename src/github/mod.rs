@@ -123,7 +123,7 @@ impl Protocol for GitHub {
         let request = <ChatRequest as Wire>::parse(&body)?;
         if request.messages.is_empty() {
             let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "must not be empty");
-            return Err(refusal.at("messages"));
+            return Err(refusal.at_list("messages", &request.messages));
         }
         Ok(request)
     }

@@ -75,14 +75,17 @@ pub(super) fn discover(id: &Json, server: &Server) -> Vec<u8> {
     })
 }
 
+/// Returns the version for a client that requests one in `initialize`: the same, or the newest that has this request.
+pub(super) fn agreed(requested: &str) -> &'static str {
+    let mut known = VERSIONS.into_iter().filter(|it| *it != STATELESS);
+    let newest = known.clone().next().unwrap_or(STATELESS);
+    known.find(|it| *it == requested).unwrap_or(newest)
+}
+
 /// Writes the answer to `initialize`.
-pub(super) fn initialize(id: &Json, server: &Server, requested: &str) -> Vec<u8> {
-    // Without the version without sessions, which has no request `initialize`.
-    let known = VERSIONS.into_iter().filter(|it| *it != STATELESS);
-    let version = known.clone().find(|it| *it == requested);
-    let version = version.or_else(|| known.clone().next());
+pub(super) fn initialize(id: &Json, server: &Server, version: &str) -> Vec<u8> {
     answer(id, |result| {
-        result.str("protocolVersion", version.unwrap_or(STATELESS));
+        result.str("protocolVersion", version);
         capabilities(result)?;
         result.object("serverInfo", |it| {
             info(server, it);

@@ -15,11 +15,11 @@ use super::dialog::Dialogs;
 use super::error::RpcError;
 use super::message::{self, Era, Message, SESSION, VERSION, is_id};
 use super::mount::{Mounted, Server, Tools};
-use super::request::{CallRequest, has_dialogs};
+use super::request::{CONVERSATION, CallRequest, LINKS_SINCE, has_dialogs};
 use super::{CallResult, Mcp, documents, thread};
 use crate::agent::Body;
 use crate::conversations::ChainError;
-use crate::json::{Json, Wire as _};
+use crate::json::{Json, Kind, Wire as _};
 use crate::protocol::{Protocol as _, Refusal, User};
 use crate::router::{Call, Endpoint, json};
 
@@ -28,6 +28,10 @@ const RESUMING: Duration = Duration::from_secs(20);
 
 /// The suffix of session ids of clients that can ask their users.
 const FORMS: &str = "-forms";
+
+/// The suffix of session ids of clients whose version has neither dialogs nor links in results. These versions have no
+/// header with the version.
+const PLAIN: &str = "-plain";
 
 /// `POST /mcp`: receives every message of a client.
 pub(super) struct Messages {
@@ -48,17 +52,21 @@ fn accepted() -> Response<Body> {
 impl CallRequest {
     /// Stores which kinds of responses the client reads, by its headers.
     pub(super) fn look(&mut self, headers: &HeaderMap) {
-        let mut accept = headers.get_all(ACCEPT).iter();
-        let streams = |value: &HeaderValue| {
-            let value = value.to_str().unwrap_or_default();
+        let accept = headers.get_all(ACCEPT).iter();
+        let mut ranges = accept.flat_map(|value| value.to_str().unwrap_or_default().split(','));
+        // RFC 9110, section 8.3.1: types are case-insensitive.
+        let streams = |range: &str| {
+            let kind = range.split(';').next().unwrap_or_default().trim();
             ["text/event-stream", "text/*", "*/*"]
                 .iter()
-                .any(|kind| value.contains(kind))
+                .any(|known| kind.eq_ignore_ascii_case(known))
         };
-        self.found.is_stream = !headers.contains_key(ACCEPT) || accept.any(streams);
+        self.found.is_stream = !headers.contains_key(ACCEPT) || ranges.any(streams);
         let version = message::header(headers, VERSION);
         self.found.is_primed = self.found.era == Era::Stateless
             || version.is_some_and(|version| version > "2025-06-18");
+        let of_session = session(headers).is_some_and(|session| session.ends_with(PLAIN));
+        self.found.is_plain = of_session || version.is_some_and(|version| version < LINKS_SINCE);
     }
 }
 
@@ -75,13 +83,13 @@ pub(super) fn is_random(digits: &str) -> bool {
 }
 
 /// Returns the id of a new session.
-fn session_id(message: &Message) -> Option<HeaderValue> {
+fn session_id(message: &Message, version: &str) -> Option<HeaderValue> {
     let id = random()?;
     let capabilities = message.param("capabilities").unwrap_or_default();
-    let suffix = if has_dialogs(&capabilities) {
-        FORMS
-    } else {
-        ""
+    let suffix = match has_dialogs(&capabilities) {
+        _ if version < LINKS_SINCE => PLAIN,
+        true => FORMS,
+        false => "",
     };
     HeaderValue::from_str(&format!("{id}{suffix}")).ok()
 }
@@ -112,9 +120,9 @@ impl Messages {
             ("server/discover", _) => ok(documents::discover(id, &self.server)),
             ("initialize", Era::Session) => {
                 let version = message.param("protocolVersion").unwrap_or_default();
-                let version = version.string().unwrap_or_default();
-                let mut response = ok(documents::initialize(id, &self.server, &version));
-                if let Some(session) = session_id(message) {
+                let version = documents::agreed(&version.string().unwrap_or_default());
+                let mut response = ok(documents::initialize(id, &self.server, version));
+                if let Some(session) = session_id(message, version) {
                     let headers = response.headers_mut();
                     headers.insert(HeaderName::from_static(SESSION), session);
                 }
@@ -161,6 +169,14 @@ impl Messages {
             .is_none_or(|question| question.trim().is_empty())
         {
             return failed("The argument `question` must be a text.");
+        }
+        // An agent does not read it, and a model must not believe that it did.
+        if let Some(name) = request.unknown_argument() {
+            return failed(&format!("The tool has no argument `{name}`."));
+        }
+        let handle = request.params.arguments.get(CONVERSATION);
+        if handle.is_some_and(|handle| !matches!(handle.kind(), Kind::String | Kind::Null)) {
+            return failed("The argument `conversation` must be a text.");
         }
         let mut recording = None;
         match call.conversations(call.route()) {
@@ -224,7 +240,10 @@ impl Messages {
 /// Returns the session id of a request, if this server could have created it.
 fn session(headers: &HeaderMap) -> Option<&str> {
     let session = message::header(headers, SESSION)?;
-    let digits = session.strip_suffix(FORMS).unwrap_or(session);
+    let mut digits = session;
+    for suffix in [FORMS, PLAIN] {
+        digits = session.strip_suffix(suffix).unwrap_or(digits);
+    }
     is_random(digits).then_some(session)
 }
 

@@ -43,7 +43,11 @@ impl Message {
         let json = Json::parse(body).map_err(|error| RpcError::malformed(&error))?;
         match json.kind() {
             Kind::Object => {}
-            Kind::Array => return Err(RpcError::invalid("a batch is not supported")),
+            Kind::Array => {
+                return Err(RpcError::invalid(
+                    "a batch is not supported: send each message in a request of its own",
+                ));
+            }
             _ => return Err(RpcError::invalid("a message must be an object")),
         }
         let method = json.get("method");

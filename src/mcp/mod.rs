@@ -48,7 +48,7 @@
 //! # Two forms of the protocol
 //!
 //! One path serves both forms, determined for each request: version 2026-07-28, in which each request is complete in
-//! itself, and versions 2025-11-25 and 2025-06-18, which begin with `initialize`. The id of a session is not stored: it
+//! itself, and versions 2024-11-05 to 2025-11-25, which begin with `initialize`. The id of a session is not stored: it
 //! tells whether the client can ask questions, and identifies calls to cancel.
 //!
 //! # Rules of the stream
@@ -162,9 +162,8 @@ impl Protocol for Mcp {
         let question = request.question().unwrap_or_default();
         let handle = request.handle().unwrap_or_default();
         let (length, nonce) = (question.len(), request.nonce());
-        let more = request.more_arguments();
         Some(Cow::Owned(format!(
-            "{tool} {length} {question}{handle} {nonce}{more}"
+            "{tool} {length} {question}{handle} {nonce}"
         )))
     }
 

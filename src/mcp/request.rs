@@ -16,7 +16,16 @@ use crate::json::{Json, Kind, Members, Wire};
 pub const STATELESS: &str = "2026-07-28";
 
 /// The versions of the protocol that are served, the newest first.
-pub const VERSIONS: [&str; 3] = [STATELESS, "2025-11-25", "2025-06-18"];
+pub const VERSIONS: [&str; 5] = [
+    STATELESS,
+    "2025-11-25",
+    "2025-06-18",
+    "2025-03-26",
+    "2024-11-05",
+];
+
+/// The oldest version whose results may contain links, and whose clients may have dialogs.
+pub(super) const LINKS_SINCE: &str = "2025-06-18";
 
 /// The argument with the question.
 pub(super) const QUESTION: &str = "question";
@@ -145,6 +154,8 @@ pub(super) struct Found {
     pub(super) is_stream: bool,
     /// `true` if the client reads events that have an id and no data.
     pub(super) is_primed: bool,
+    /// `true` if the version of the client has no links in results.
+    pub(super) is_plain: bool,
     /// The earlier turns, each with the question and the answer.
     pub(super) turns: Vec<(String, String)>,
     pub(super) chain: Chain,
@@ -246,15 +257,13 @@ impl CallRequest {
         handle.filter(|handle| !handle.is_empty())
     }
 
-    /// Returns the arguments that only agents for this protocol read, in a fixed order.
-    pub(super) fn more_arguments(&self) -> String {
-        let arguments = self.params.arguments.members();
-        let more = arguments.filter(|(name, _)| ![QUESTION, CONVERSATION].contains(&&**name));
-        let mut more: Vec<_> = more
-            .map(|(name, value)| format!(" {}:{name} {}", name.len(), value.text()))
-            .collect();
-        more.sort_unstable();
-        more.concat()
+    /// Returns the name of an argument that the schema of the tool does not have.
+    pub(super) fn unknown_argument(&self) -> Option<String> {
+        let mut arguments = self.params.arguments.members();
+        arguments.find_map(|(name, value)| {
+            let is_known = [QUESTION, CONVERSATION].contains(&&*name);
+            (!is_known && !value.is_null()).then(|| name.chars().take(64).collect())
+        })
     }
 
     fn argument(&self, name: &str) -> Option<String> {

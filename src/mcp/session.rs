@@ -79,6 +79,7 @@ pub struct Session {
     events: Option<Position>,
     is_stored: bool,
     is_primed: bool,
+    is_plain: bool,
 }
 
 /// The question that ended the turn.
@@ -126,6 +127,7 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
         events: None,
         is_stored: false,
         is_primed: found.is_primed,
+        is_plain: found.is_plain,
     }
 }
 
@@ -399,6 +401,11 @@ impl crate::protocol::Session for Session {
             Content::Other(_) => Err(SendError::Invalid(
                 "content of a type that clients do not know".to_owned(),
             )),
+            // Clients of these versions lose an answer with content of a type that they do not know.
+            Content::ResourceLink(link) if self.is_plain => {
+                let link = Citation::new(&*link.name).url(&*link.uri);
+                self.part(Part::Cite(&link), out)
+            }
             part => {
                 self.room.take(part.to_raw().as_bytes().len())?;
                 self.parts.push(part.clone());

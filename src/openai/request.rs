@@ -106,7 +106,7 @@ impl ChatRequest {
         if request.messages.is_empty() {
             let message = "must be an array with at least one message";
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
-            return Err(refusal.at("messages"));
+            return Err(refusal.at_list("messages", &request.messages));
         }
         Ok(request)
     }

@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
-use crate::json::{self, Escape, JsonError};
+use crate::json::{self, Escape, JsonError, List};
 
 /// The rejection of a request: an HTTP status, a message, and the place of the fault.
 ///
@@ -55,6 +55,16 @@ impl Refusal {
     pub fn at(mut self, path: impl Into<Box<str>>) -> Self {
         self.path = path.into();
         self
+    }
+
+    /// Sets the place to a list, or to its first element if no element of the list could be read.
+    pub(crate) fn at_list<T>(self, name: &str, list: &List<T>) -> Self {
+        let is_empty = list.is_empty() && list.invalid().next().is_none();
+        if is_empty {
+            return self.at(name);
+        }
+        let message = Cow::Borrowed("must be an object of a known form");
+        Self { message, ..self }.at(format!("{name}[0]"))
     }
 
     /// Sets a short name for the kind of refusal, for programs to read.

@@ -102,9 +102,14 @@ impl ResponsesRequest {
             let refusal = refuse("items are not stored: send the item itself");
             return Err(refusal.at(format!("input[{at}]")));
         }
-        if !matches!(request.input, Input::Text(_)) && request.input.parts().is_empty() {
-            let refusal = refuse("must be a text or an array with at least one item");
-            return Err(refusal.at("input"));
+        let refusal = refuse("must be a text or an array with at least one item");
+        match &request.input {
+            Input::Text(_) => {}
+            Input::Parts(items) if items.is_empty() => {
+                return Err(refusal.at_list("input", items));
+            }
+            Input::Parts(_) => {}
+            _ => return Err(refusal.at("input")),
         }
         Ok(request)
     }

@@ -1,5 +1,7 @@
 //! The admission of a request: guards, the body, and a permit for a turn.
 
+use std::time::Duration;
+
 use bytes::{Buf, Bytes};
 use futures_core::Stream;
 use http::request::Parts;
@@ -38,7 +40,11 @@ impl Inner {
         route.endpoint.admit(parts)?;
         let is_turn = kind == RouteKind::Turn && !route.endpoint.begins_turns_itself();
         if is_turn {
-            self.turns.admits(self.turn_limit()).map_err(busy)?;
+            let user = parts.extensions.get();
+            let admitted = self
+                .turns
+                .admits(&self.turn_limits, user, || self.env.now());
+            admitted.map_err(busy)?;
         }
         let body = match route.endpoint.has_body() {
             true => {
@@ -52,17 +58,21 @@ impl Inner {
             false => Bytes::new(),
         };
         // After the body, so that a stalled upload does not occupy a turn.
-        let running = self.enter(is_turn)?;
+        let running = self.enter(is_turn, &parts.extensions)?;
         Ok((body, running))
     }
 
-    fn turn_limit(&self) -> usize {
-        self.max_turns.unwrap_or(usize::MAX)
-    }
-
     /// Adds a request. Fails if the request is a turn that cannot begin now.
-    pub(super) fn enter(&self, is_turn: bool) -> Result<Running, Refusal> {
-        self.turns.enter(is_turn, self.turn_limit()).map_err(busy)
+    pub(super) fn enter(&self, is_turn: bool, extensions: &Extensions) -> Result<Running, Refusal> {
+        let entered = match is_turn {
+            false => Ok(self.turns.enter()),
+            true => {
+                let user = extensions.get();
+                self.turns
+                    .enter_turn(&self.turn_limits, user, || self.env.now())
+            }
+        };
+        entered.map_err(busy)
     }
 
     fn note(&self, parts: &Parts, seen: &mut Extensions) {
@@ -75,11 +85,19 @@ impl Inner {
 
 /// Returns the refusal of a turn that cannot begin. The client may repeat the request, at this or another server.
 pub(super) fn busy(reason: Busy) -> Refusal {
-    let message = match reason {
-        Busy::Draining => "the server is shutting down",
-        Busy::Full => "too many turns at a time",
+    let (status, code, message, seconds) = match reason {
+        Busy::Draining => (503, "overloaded", "the server is shutting down", 5),
+        Busy::Full => (503, "overloaded", "too many turns at a time", 5),
+        Busy::UserFull => (
+            429,
+            "rate_limited",
+            "too many turns at a time for this user",
+            5,
+        ),
+        Busy::Minute(rest) => (429, "rate_limited", "too many turns in a minute", rest),
     };
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
-        .code("overloaded")
-        .retryable()
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::SERVICE_UNAVAILABLE);
+    Refusal::new(status, message)
+        .code(code)
+        .retry_after(Duration::from_secs(seconds))
 }

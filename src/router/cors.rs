@@ -3,7 +3,8 @@
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
-    HeaderName, ORIGIN, VARY,
+    CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, EXPIRES, HeaderName,
+    LAST_MODIFIED, ORIGIN, PRAGMA, VARY,
 };
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
@@ -15,13 +16,24 @@ const REQUEST_PRIVATE_NETWORK: HeaderName =
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// The response headers that pages may read in addition to the default ones: ids, and headers of refusals.
-const EXPOSED: &str = "x-trace-id, x-completion-id, retry-after, www-authenticate";
+/// The response headers that a page may read without being exposed (Fetch, CORS-safelisted response-header name), and
+/// `vary`, which is for caches.
+const SAFELISTED: [HeaderName; 8] = [
+    CACHE_CONTROL,
+    CONTENT_LANGUAGE,
+    CONTENT_LENGTH,
+    CONTENT_TYPE,
+    EXPIRES,
+    LAST_MODIFIED,
+    PRAGMA,
+    VARY,
+];
 
 /// The origins from which browsers may call (CORS).
 ///
 /// A front end that runs in a browser calls the agent from another origin. Every response to an allowed origin has the
-/// CORS headers, including refusals: without them the user would see only a network failure.
+/// CORS headers, including refusals: without them the user would see only a network failure. A page may read every
+/// header of a response.
 ///
 /// By default the known origins of the mounted front ends may call.
 /// Their pages may also call an agent on the user's own machine (the private network preflight
@@ -146,9 +158,27 @@ impl Cors {
             headers.insert(VARY, HeaderValue::from_static(vary));
         }
         if let Some(origin) = origin {
+            if let Some(exposed) = exposed(headers) {
+                headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+            }
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            let exposed = HeaderValue::from_static(EXPOSED);
-            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
     }
+}
+
+/// Returns the names of the headers that a page can read only if they are exposed. Every header of the response is
+/// meant for the client, so whatever a mount, a guard or a refusal has added is in it.
+fn exposed(headers: &HeaderMap) -> Option<HeaderValue> {
+    let mut names = String::new();
+    for name in headers.keys() {
+        let hidden = !SAFELISTED.contains(name) && !name.as_str().starts_with("access-control-");
+        if hidden {
+            if !names.is_empty() {
+                names.push_str(", ");
+            }
+            names.push_str(name.as_str());
+        }
+    }
+    let is_empty = names.is_empty();
+    HeaderValue::try_from(names).ok().filter(|_| !is_empty)
 }

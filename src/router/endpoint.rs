@@ -215,9 +215,9 @@ impl Call {
     /// # Errors
     ///
     /// A [`Refusal`] with status 503 if the server shuts down, or the [maximum](super::Router::max_turns) of turns is
-    /// running.
+    /// running, and with status 429 at a [limit](super::Router::max_turns_per_user) of the user.
     pub fn begin_turn(&mut self) -> Result<(), Refusal> {
-        self.running = self.router.enter(true)?;
+        self.running = self.router.enter(true, &self.parts.extensions)?;
         Ok(())
     }
 

@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_core::Stream;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 
+use super::content_coding::{self, Coding};
 use crate::protocol::{Env, Refusal, Ticks};
 
 /// The limits of request bodies.
@@ -46,11 +47,11 @@ impl Limits {
         }
     }
 
-    /// Reads the whole body of a `POST` request, without a leading byte order mark. Bodies of other methods are
-    /// ignored.
+    /// Reads the whole body of a `POST` request, decoded and without a leading byte order mark, and removes the headers
+    /// with its encoding and its encoded length. Bodies of other methods are ignored.
     pub(super) async fn read<B, D, E>(
         &self,
-        parts: &Parts,
+        parts: &mut Parts,
         body: B,
         env: &Env,
     ) -> Result<Bytes, Refusal>
@@ -72,6 +73,7 @@ impl Limits {
             };
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message).code(code));
         }
+        let coding = content_coding::of(&parts.headers)?;
         let announced = content_length(&parts.headers);
         if announced.is_some_and(|length| length > self.size as u64) {
             return Err(self.too_large());
@@ -86,6 +88,11 @@ impl Limits {
         loop {
             let next = poll_fn(|cx| self.poll_next(cx, body.as_mut(), &mut deadline, env));
             let Some(chunk) = next.await? else {
+                if let Some(coding) = coding {
+                    whole = self.decode(coding, whole)?;
+                    parts.headers.remove(CONTENT_ENCODING);
+                    parts.headers.remove(CONTENT_LENGTH);
+                }
                 // RFC 8259, section 8.1: a parser may ignore a byte order mark before JSON.
                 let mark = match whole.bytes.starts_with(BYTE_ORDER_MARK) {
                     true => BYTE_ORDER_MARK.len(),
@@ -106,6 +113,20 @@ impl Limits {
                 chunk.advance(chunk.chunk().len());
             }
         }
+    }
+
+    /// Decodes a body, within the same limits.
+    fn decode(&self, coding: Coding, encoded: Whole) -> Result<Whole, Refusal> {
+        let mut whole = Whole::new(&self.budget);
+        coding.decode(&encoded.bytes, |piece| {
+            if piece.len() > self.size - whole.bytes.len() {
+                return Err(self.too_large());
+            }
+            whole.reserve(piece.len(), self.size)?;
+            whole.bytes.extend_from_slice(piece);
+            Ok(())
+        })?;
+        Ok(whole)
     }
 
     fn poll_next<B: Stream>(

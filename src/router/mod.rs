@@ -1,6 +1,7 @@
 //! Handling of one HTTP request: paths, CORS, limits and refusals.
 
 mod admission;
+mod content_coding;
 mod cors;
 mod current;
 mod endpoint;
@@ -9,6 +10,7 @@ mod hosts;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
+mod keys;
 mod path;
 #[cfg(feature = "playground")]
 mod playground;
@@ -22,6 +24,7 @@ mod upload;
 pub use cors::Cors;
 pub(crate) use endpoint::AgentEndpoint;
 pub use endpoint::{Call, Endpoint, RouteKind, json, stream};
+pub use keys::{Keys, KeysError};
 pub use site::{Mount, MountError, Site};
 
 use std::fmt;
@@ -35,7 +38,7 @@ use http::header::ALLOW;
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Request, Response, StatusCode};
 
-use crate::agent::{Agent, Body, Reply, Turns, agent_fn};
+use crate::agent::{Agent, Body, Reply, TurnLimits, Turns, agent_fn};
 use crate::conversations::{Connections, Conversations};
 use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
@@ -89,8 +92,7 @@ struct Inner {
     env: Env,
     consent: Consent,
     turns: Turns,
-    /// The maximum number of running turns; `None` for any number.
-    max_turns: Option<usize>,
+    turn_limits: TurnLimits,
     /// `None` for [`FIRST_OUTPUT_TIMEOUT`].
     first_output_timeout: Option<Duration>,
     #[cfg(feature = "resumable")]
@@ -250,7 +252,27 @@ impl Router {
     /// ```
     #[must_use]
     pub fn max_turns(mut self, turns: usize) -> Self {
-        self.edit().max_turns = Some(turns);
+        self.edit().turn_limits.turns = turns;
+        self
+    }
+
+    /// Sets the maximum number of running turns of one user: the [`User`] that a guard has added, such as
+    /// [`Keys::guard`]. Further turns are refused with status 429 and `retry-after`. By default there is no limit, and
+    /// requests without a user have none. A turn counts as for [`max_turns`](Self::max_turns).
+    ///
+    /// [`User`]: crate::protocol::User
+    #[must_use]
+    pub fn max_turns_per_user(mut self, turns: usize) -> Self {
+        self.edit().turn_limits.of_user = turns;
+        self
+    }
+
+    /// Sets the maximum number of turns that one user may begin in a minute of the clock. Further turns are refused with
+    /// status 429, and `retry-after` with the remaining seconds of the minute. By default there is no limit. Users and
+    /// turns are those of [`max_turns_per_user`](Self::max_turns_per_user).
+    #[must_use]
+    pub fn max_turns_per_minute(mut self, turns: u32) -> Self {
+        self.edit().turn_limits.of_minute = turns;
         self
     }
 

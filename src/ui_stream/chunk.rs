@@ -164,6 +164,9 @@ payloads! {
     FinishStep = "finish-step" {}
     /// The end of a complete reply.
     Finish = "finish" {
+        /// The reason: `stop`, `length`, `content-filter`, `tool-calls`, `error` or `other`. Versions before 5.0.93
+        /// reject it.
+        finish_reason: Option<String>,
         /// Metadata of the message.
         metadata: Option<Json> [name = "messageMetadata"],
     }

@@ -45,7 +45,7 @@
 //! | `usage` | `message-metadata`: `{usage: {inputTokens, outputTokens, ..}}` |
 //! | `confirm` | a question in text, or with [`Mount::approvals`] an approval request |
 //! | `call`, `calls` | calls of tools that the page runs, if the request or the [`Mount`] names them |
-//! | `cut` | a paragraph of text: pages of version 5.0.0 reject a `finishReason` |
+//! | `cut` | a paragraph of text, and the `finishReason` `length`, `content-filter` or `other` |
 //!
 //! A question in text is recognized by the id in its last line, which has passed through the client: if a yes can do
 //! harm, use ids that are hard to guess, and let no model repeat them.
@@ -59,8 +59,9 @@
 //! Version 5.0.0 of the package `ai` is the strictest reader: all later versions accept the bytes that it accepts. The
 //! session of a reply ensures these rules, whatever an agent sends:
 //!
-//! 1. Only chunks and members of version 5.0.0 are sent, because it rejects all others. So `finishReason` and
-//!    `tool-input-error` are not sent, and approvals, which version 6 introduced, must be enabled.
+//! 1. Only chunks and members of version 5.0.0 are sent, because it rejects all others; so `tool-input-error` is not
+//!    sent. The exceptions are settings of the [`Mount`]: `finishReason`, for versions from 5.0.93 on, is sent by
+//!    default; approvals, which version 6 introduced, must be enabled.
 //! 2. If the request ends with a message of the assistant, the reply has the id of that message. Otherwise the page
 //!    would show the message twice.
 //! 3. A step begins before any content, and a new step after the output of a tool. A page posts the results of tools by

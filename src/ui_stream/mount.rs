@@ -37,6 +37,7 @@ pub struct Mount {
 pub struct Settings {
     pub(super) approvals: bool,
     pub(super) markdown: bool,
+    pub(super) finish_reason: bool,
     /// The tools of the page, as a request lists them.
     pub(super) tools: Members,
 }
@@ -46,6 +47,7 @@ impl Default for Settings {
         Self {
             approvals: false,
             markdown: true,
+            finish_reason: true,
             tools: Members::new(),
         }
     }
@@ -82,6 +84,15 @@ impl Mount {
     #[must_use]
     pub fn markdown(mut self, markdown: bool) -> Self {
         self.settings.markdown = markdown;
+        self
+    }
+
+    /// Sets whether `finish` has a `finishReason`, by which some pages, such as those of assistant-ui, send the result
+    /// of a tool that they ran. The default is `true`. Versions of `ai` before 5.0.93 reject it and fail the reply:
+    /// set `false` for their pages.
+    #[must_use]
+    pub fn finish_reason(mut self, finish_reason: bool) -> Self {
+        self.settings.finish_reason = finish_reason;
         self
     }
 

@@ -8,7 +8,7 @@ class UiStreamFront extends Front {
     this.conversation = crypto.randomUUID();
     this.ids = 0;
     this.extra = {};
-    this.strict = true;
+    this.strict = false;
     this.offered = true;
   }
 

@@ -78,7 +78,7 @@ impl ChatRequest {
             // Pages that store the conversation on the server send only `message`.
             let message = "must be a list with the messages of the conversation";
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
-            return Err(refusal.at("messages"));
+            return Err(refusal.at_list("messages", &request.messages));
         }
         Ok(request)
     }

@@ -1,6 +1,6 @@
 //! Writing one reply.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::mem;
 
@@ -13,7 +13,7 @@ use super::data::PREFIX;
 use super::{ChatRequest, Data, Ending, Event, Output, Settings};
 use crate::json::{Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
-    Block, BlockSession, Blocks, Chart, ChartKind, Citation, Conversation as _, Env, Failure,
+    Block, BlockSession, Blocks, Chart, ChartKind, Citation, Conversation as _, Cut, Env, Failure,
     FrameEvent as _, Level, Question, SendError, Status, Table, ToolCall, ToolRun, Usage, Writer,
 };
 
@@ -35,8 +35,10 @@ pub struct Reply {
     message_id: String,
     /// The chunk that settles the question answered by the request.
     settled: Option<Event>,
-    /// The ids of the calls for which outputs are accepted.
-    calls: HashSet<String>,
+    /// The calls by id, for which outputs are accepted.
+    calls: HashMap<String, CallState>,
+    /// The `finishReason` of the reply. `None` if pages reject it.
+    finish_reason: Option<&'static str>,
     /// The id of the newest block.
     block: String,
     /// The number of the newest block.
@@ -49,6 +51,17 @@ pub struct Reply {
     /// `true` if the previous step contains the output of a tool and the new step is empty: pages recognize the new
     /// step by its first part.
     step_is_hidden: bool,
+}
+
+/// What is still missing of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CallState {
+    /// Its input, which arrives in pieces.
+    Input,
+    /// Its output, from the page.
+    Output,
+    /// Nothing, or only the output of the server.
+    Nothing,
 }
 
 /// The writer of a reply.
@@ -69,7 +82,10 @@ pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> 
         settled: settled(request),
         sources: sources.count(),
         // A reply that continues a message may also send the output of a call in that message.
-        calls: parts.filter_map(|part| part.tool_call_id.clone()).collect(),
+        calls: parts
+            .filter_map(|part| Some((part.tool_call_id.clone()?, CallState::Nothing)))
+            .collect(),
+        finish_reason: settings.finish_reason.then_some("stop"),
         block: String::new(),
         blocks: 0,
         step_is_over: false,
@@ -172,9 +188,24 @@ impl Blocks for Reply {
             | Output::MessageMetadata(_) => {}
             Output::SourceUrl(_) | Output::SourceDocument(_) => self.step_is_hidden = false,
             Output::Data(_) | Output::File(_) => self.interrupt(to),
-            Output::ToolInputStart(chunk) => self.begin_call(&chunk.tool_call_id, to),
-            Output::ToolInputAvailable(chunk) => self.begin_call(&chunk.tool_call_id, to),
-            Output::ToolInputDelta(chunk) => self.check_call(&chunk.tool_call_id)?,
+            Output::ToolInputStart(chunk) => {
+                self.begin_call(&chunk.tool_call_id, CallState::Input, to);
+            }
+            Output::ToolInputAvailable(chunk) => {
+                let missing = match chunk.provider_executed {
+                    true => CallState::Nothing,
+                    false => CallState::Output,
+                };
+                self.begin_call(&chunk.tool_call_id, missing, to);
+            }
+            // Pages fail a reply with a piece of an input that has not started or is complete.
+            Output::ToolInputDelta(chunk) => match self.calls.get(&chunk.tool_call_id) {
+                Some(CallState::Input) => {}
+                _ => {
+                    let rule = "no tool input with this id is open".into();
+                    return Err(SendError::Invalid(rule));
+                }
+            },
             Output::ToolOutputAvailable(chunk) => self.end_call(&chunk.tool_call_id, to)?,
             Output::ToolOutputError(chunk) => self.end_call(&chunk.tool_call_id, to)?,
         }
@@ -187,6 +218,7 @@ impl Blocks for Reply {
         match ending {
             Ending::Calls(calls) => {
                 self.interrupt(to);
+                self.set_reason("tool-calls");
                 for call in calls {
                     to.event(self, Event::from(call.clone()).strict());
                 }
@@ -280,6 +312,7 @@ impl Blocks for Reply {
             return Ok(());
         }
         self.interrupt(to);
+        self.set_reason("tool-calls");
         let input = Json::object(|input| question.write_to(input));
         let call = ToolInputAvailable::new(self.env.new_id("call"), QUESTION, input).dynamic();
         let request = ToolApprovalRequest {
@@ -294,6 +327,7 @@ impl Blocks for Reply {
 
     fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
         self.interrupt(to);
+        self.set_reason("tool-calls");
         for call in calls {
             let id = self.env.new_id("call");
             let call = ToolInputAvailable::new(id, &*call.name, call.arguments.clone());
@@ -302,11 +336,28 @@ impl Blocks for Reply {
         Ok(())
     }
 
+    /// Writes the notice too, because pages show no `finishReason`.
+    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
+        self.set_reason(match cut {
+            Cut::Length => "length",
+            Cut::Filter => "content-filter",
+            Cut::Other => "other",
+        });
+        self.error(&cut.to_notice(), to);
+    }
+
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
         self.end_step(to);
         to.event(self, FinishStep::default());
-        // Without `finishReason`: version 5.0.0 rejects members that it does not know.
-        to.event(self, Finish::default());
+        if self.calls.values().any(|call| *call == CallState::Output) {
+            self.set_reason("tool-calls");
+        }
+        let finish_reason = self.finish_reason.map(str::to_owned);
+        let finish = Finish {
+            finish_reason,
+            ..Finish::default()
+        };
+        to.event(self, finish);
         Ok(())
     }
 
@@ -360,21 +411,22 @@ impl Reply {
         }
     }
 
-    /// Checks that an output or a piece of input belongs to a known call.
-    fn check_call(&self, id: &str) -> Result<(), SendError> {
-        match self.calls.contains(id) {
-            true => Ok(()),
-            false => Err(SendError::Invalid("no tool call has this id".into())),
+    fn set_reason(&mut self, reason: &'static str) {
+        if let Some(set) = &mut self.finish_reason {
+            *set = reason;
         }
     }
 
-    fn begin_call(&mut self, id: &str, to: &mut To<'_>) {
+    fn begin_call(&mut self, id: &str, missing: CallState, to: &mut To<'_>) {
         self.interrupt(to);
-        self.calls.insert(id.to_owned());
+        self.calls.insert(id.to_owned(), missing);
     }
 
     fn end_call(&mut self, id: &str, to: &mut To<'_>) -> Result<(), SendError> {
-        self.check_call(id)?;
+        match self.calls.get_mut(id) {
+            Some(missing) => *missing = CallState::Nothing,
+            None => return Err(SendError::Invalid("no tool call has this id".into())),
+        }
         self.interrupt(to);
         self.step_is_over = true;
         Ok(())

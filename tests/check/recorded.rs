@@ -13,6 +13,35 @@ fn recorded(front: Front, stream: &[u8]) -> Report {
 
 const FAILED: &str = "data: {\"type\":\"RUN_ERROR\",\"message\":\"away\"}\n\n";
 
+/// Two runs, the second of which has chunks: each begins, continues and ends messages and calls.
+const TWO_RUNS: &str = r#"data: {"type":"RUN_STARTED","threadId":"t","runId":"r1"}
+
+data: {"type":"STATE_SNAPSHOT","snapshot":{"a":{"b":1}}}
+
+data: {"type":"STATE_DELTA","delta":[{"op":"replace","path":"/a/b","value":2}]}
+
+data: {"type":"RUN_FINISHED","threadId":"t","runId":"r1"}
+
+data: {"type":"RUN_STARTED","threadId":"t","runId":"r2"}
+
+data: {"type":"TEXT_MESSAGE_CHUNK","messageId":"m","role":"assistant","delta":"a"}
+
+data: {"type":"TEXT_MESSAGE_CHUNK","delta":"b"}
+
+data: {"type":"TOOL_CALL_CHUNK","toolCallId":"c","toolCallName":"f","delta":"{"}
+
+data: {"type":"TOOL_CALL_CHUNK","delta":"}"}
+
+data: {"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}
+
+data: {"type":"TEXT_MESSAGE_END","messageId":"m"}
+
+data: {"type":"STATE_DELTA","delta":[{"op":"remove","path":"/a/b"}]}
+
+data: {"type":"RUN_FINISHED","threadId":"t","runId":"r2"}
+
+"#;
+
 #[test]
 fn nothing_is_found_in_a_stream_that_is_right() {
     let searches = streams::searches();
@@ -37,6 +66,7 @@ fn nothing_is_found_in_a_stream_that_is_right() {
         // A failure leaves things open.
         (Front::AgUi, &*format!("{}{FAILED}", streams::RUN_STARTED)),
         (Front::AgUi, FAILED),
+        (Front::AgUi, TWO_RUNS),
         (Front::UiStream, streams::UI_STREAM),
     ] {
         let report = recorded(front, stream.as_bytes());

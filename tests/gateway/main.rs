@@ -10,7 +10,17 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod base_path;
+mod compressed;
+#[cfg(all(
+    feature = "ag_ui",
+    feature = "anthropic",
+    feature = "mcp",
+    feature = "responses",
+    feature = "ui_stream"
+))]
+mod exposed;
 mod guards;
 mod reports;
 mod support;
 mod uploads;
+mod users;

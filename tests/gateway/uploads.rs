@@ -430,3 +430,49 @@ fn a_byte_order_mark_before_a_body_is_ignored() {
     let response = handle(&router, post("/one/query"), stream::iter(pieces).boxed());
     assert_eq!(response.status(), 200);
 }
+
+/// A list in the wrong place, such as a body that is nested too deeply, is not a missing list.
+#[cfg(all(
+    feature = "ag_ui",
+    feature = "anthropic",
+    feature = "responses",
+    feature = "ui_stream"
+))]
+#[test]
+fn messages_that_cannot_be_read_are_refused_with_their_place() {
+    let router = Router::new()
+        .mount(descriptor("one"), Echo)
+        .and_then(|router| router.mount_model("m", Echo))
+        .and_then(|router| router.mount(Mount::unverified(), Echo))
+        .and_then(|router| router.mount(copilot_wire::ui_stream::Mount::new(), Echo))
+        .and_then(|router| router.mount(copilot_wire::ag_ui::Mount::new(), Echo))
+        .and_then(|router| router.mount(copilot_wire::meilisearch::Mount::new(), Echo))
+        .unwrap();
+    let deep = format!("{}{}", "[".repeat(10_000), "]".repeat(10_000));
+    for (path, list) in [
+        ("/one/query", "messages"),
+        ("/v1/chat/completions", "messages"),
+        ("/v1/messages", "messages"),
+        ("/v1/responses", "input"),
+        ("/github", "messages"),
+        ("/api/chat", "messages"),
+        ("/agui", "messages"),
+        ("/chats/w/chat/completions", "messages"),
+    ] {
+        let model = r#""model":"m","stream":true,"max_tokens":9"#;
+        for odd in [&deep, r#"["hi"]"#, "[null]"] {
+            let (status, body) = ask(
+                &router,
+                post(path),
+                format!(r#"{{{model},"{list}":{odd}}}"#),
+            );
+            assert!(status.is_client_error(), "{path}: {body}");
+            assert!(body.contains(&format!("{list}[0]")), "{path}: {body}");
+        }
+        let (status, body) = ask(&router, post(path), format!(r#"{{{model},"{list}":7}}"#));
+        assert!(
+            status.is_client_error() && !body.contains("[0]"),
+            "{path}: {body}"
+        );
+    }
+}

@@ -1,14 +1,14 @@
 //! Every message but calls, and what cannot be answered.
 
-use copilot_wire::mcp::{Mount, Server};
+use copilot_wire::mcp::{Mount, ResourceLink, Server};
 use copilot_wire::protocol::Refusal;
 use copilot_wire::{Router, router::MountError};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::support::{
-    NEW, agent, call, empty, fixture, in_virtual_time, json_of, mount, new, new_call, post,
-    post_new, quiet, read, send,
+    NEW, agent, call, empty, fixture, in_virtual_time, json_of, messages, mount, new, new_call,
+    post, post_new, quiet, read, router, send,
 };
 
 /// Recorded requests, and what they are answered with: the status, and whether it is a stream.
@@ -88,7 +88,7 @@ fn the_documents_are_exact() {
             json_of(answer).await,
             json!({"jsonrpc": "2.0", "id": "c1", "result": {
                 "resultType": "complete",
-                "supportedVersions": ["2026-07-28", "2025-11-25", "2025-06-18"],
+                "supportedVersions": ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"],
                 "capabilities": {"tools": {}},
                 "instructions": "Ask in whole sentences.",
                 "ttlMs": 3_600_000, "cacheScope": "public",
@@ -99,7 +99,8 @@ fn the_documents_are_exact() {
         for (asked, agreed) in [
             ("2025-06-18", "2025-06-18"),
             ("2025-11-25", "2025-11-25"),
-            ("2024-11-05", "2025-11-25"),
+            ("2025-03-26", "2025-03-26"),
+            ("2024-11-05", "2024-11-05"),
             ("2026-07-28", "2025-11-25"),
             ("2099-01-01", "2025-11-25"),
         ] {
@@ -107,7 +108,9 @@ fn the_documents_are_exact() {
             let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
             let response = post(&router, &[], &body).await;
             let session = response.headers()["mcp-session-id"].to_str().unwrap();
-            assert_eq!(session.len(), 32, "{session}");
+            let digits = session.strip_suffix("-plain");
+            assert_eq!(digits.is_some(), agreed < "2025-06-18", "{session}");
+            assert_eq!(digits.unwrap_or(session).len(), 32, "{session}");
             assert_eq!(
                 json_of(response).await,
                 json!({"jsonrpc": "2.0", "id": 0, "result": {
@@ -143,6 +146,98 @@ fn the_documents_are_exact() {
         let ping = json!({"jsonrpc": "2.0", "id": "p", "method": "ping"});
         let pong = json_of(post(&router, &[], &ping).await).await;
         assert_eq!(pong, json!({"jsonrpc": "2.0", "id": "p", "result": {}}));
+    });
+}
+
+/// These versions have no header with the version, and no links in results.
+#[test]
+fn clients_of_the_first_versions_are_served_in_their_version() {
+    in_virtual_time(async {
+        let router = router(agent(|_, reply| async move {
+            reply
+                .send(ResourceLink::new("https://a.example/x", "A report"))
+                .await?;
+            Ok(reply.text("Hi").await?)
+        }));
+        for (version, is_plain) in [
+            ("2024-11-05", true),
+            ("2025-03-26", true),
+            ("2025-06-18", false),
+        ] {
+            // Dialogs are newer than these versions, whatever a client announces.
+            let params = json!({"protocolVersion": version, "capabilities": {"elicitation": {}}});
+            let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
+            let response = post(&router, &[], &body).await;
+            let session = response.headers()["mcp-session-id"].clone();
+            let session = session.to_str().unwrap();
+            assert_eq!(session.ends_with("-forms"), !is_plain, "{version}");
+            assert_eq!(
+                json_of(response).await["result"]["protocolVersion"],
+                version
+            );
+            let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+            let headers = [("mcp-session-id", session)];
+            assert_eq!(post(&router, &headers, &initialized).await.status(), 202);
+            for more in [None, Some(("mcp-protocol-version", version))] {
+                let headers: Vec<_> = headers.into_iter().chain(more).collect();
+                let stream = read(post(&router, &headers, &call("hi")).await.into_body()).await;
+                let result = messages(&stream).pop().unwrap();
+                let content = result["result"]["content"].as_array().unwrap();
+                assert_eq!(content.len(), if is_plain { 1 } else { 2 }, "{version}");
+                let text = content[0]["text"].as_str().unwrap();
+                assert_eq!(text.contains("https://a.example/x"), is_plain, "{text}");
+            }
+        }
+        let batch = json!([call("hi")]).to_string();
+        let response = send(&router, Method::POST, &[], &batch).await;
+        let message = json_of(response).await["error"]["message"].clone();
+        assert!(
+            message
+                .as_str()
+                .unwrap()
+                .contains("a batch is not supported")
+        );
+    });
+}
+
+/// An agent does not read it, so the caller's model must learn that it was not used.
+#[test]
+fn an_argument_that_the_tool_does_not_have_is_refused() {
+    in_virtual_time(async {
+        let router = quiet();
+        for (name, value, fails) in [
+            ("year", json!(2026), true),
+            ("conversation", json!(7), true),
+            ("year", Value::Null, false),
+            ("conversation", Value::Null, false),
+        ] {
+            let mut call = call("hi");
+            call["params"]["arguments"][name] = value;
+            let answer = post(&router, &[], &call).await;
+            let answer = read(answer.into_body()).await;
+            let is_named = answer.contains(&format!("`{name}`")) && answer.contains("isError");
+            assert_eq!(is_named, fails, "{answer}");
+        }
+    });
+}
+
+/// Types are case-insensitive.
+#[test]
+fn a_client_that_accepts_streams_gets_a_stream() {
+    in_virtual_time(async {
+        let router = quiet();
+        for (accept, is_stream) in [
+            ("application/json, text/event-stream", true),
+            ("Application/JSON, Text/Event-Stream;q=0.9", true),
+            ("TEXT/*", true),
+            ("*/*", true),
+            ("application/json", false),
+            ("text/event-streams", false),
+        ] {
+            let response = post(&router, &[("accept", accept)], &call("hi")).await;
+            let kind = response.headers()["content-type"].to_str().unwrap();
+            assert_eq!(kind == "text/event-stream", is_stream, "{accept}");
+        }
     });
 }
 

@@ -354,23 +354,6 @@ fn a_list_of_tools_needs_no_capability() {
 }
 
 #[test]
-fn a_state_is_bound_to_all_arguments() {
-    in_virtual_time(async {
-        let (router, done) = asking();
-        let with = |rows: u32, mut call: Value| {
-            call["params"]["arguments"]["rows"] = rows.into();
-            call
-        };
-        for (rows, counts) in [(3000, 0), (3, 1)] {
-            let asked = new_result(&router, "a", &with(3, new_call("delete"))).await;
-            let state = asked["requestState"].as_str().unwrap();
-            new_result(&router, "a", &with(rows, retry(state, "accept"))).await;
-            assert_eq!(done.load(Ordering::SeqCst), counts);
-        }
-    });
-}
-
-#[test]
 fn a_question_shows_every_character_of_its_text() {
     in_virtual_time(async {
         let asks = agent(|_, reply| async move {

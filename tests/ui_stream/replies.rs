@@ -1,14 +1,18 @@
 //! The rules between the chunks of a reply.
 
+use copilot_wire::Router;
 use copilot_wire::json::{Json, Members};
-use copilot_wire::protocol::{AgentError, Confirmation, SendError, Tool, ToolCall};
+use copilot_wire::protocol::{
+    AgentError, Confirmation, Conversation as _, Cut, SendError, Tool, ToolCall,
+};
 use copilot_wire::ui_stream::{
     Data, Ending, Error, MessageMetadata, Mount, ReasoningDelta, SourceUrl, ToolInputAvailable,
     ToolInputDelta, ToolInputStart, ToolOutputAvailable,
 };
+use http::Method;
 use serde_json::json;
 
-use crate::support::{agent, chunks, fixture, hello, kinds, post, router};
+use crate::support::{agent, chunks, fixture, hello, kinds, post, router, send};
 
 #[test]
 fn a_reply_has_a_step_and_a_new_id() {
@@ -23,8 +27,93 @@ fn a_reply_has_a_step_and_a_new_id() {
         chunks(&stream)[0]["messageId"],
         chunks(&other)[0]["messageId"]
     );
-    // A page of version 5.0.0 fails at `finishReason`.
-    assert!(!stream.contains("finishReason"));
+}
+
+/// Pages of assistant-ui send the result of a tool that they ran only after `tool-calls`.
+#[test]
+fn finish_names_the_reason_unless_the_pages_are_too_old() {
+    let tool = || Tool::new("f", "A tool of the page.");
+    let run = agent(|request, reply| async move {
+        let call = ToolInputAvailable::new("c1", "f", Json::object(|_| {}));
+        match &*request.prompt().unwrap_or_default() {
+            "calls" => reply.call(ToolCall::new("f", &json!({}))?)?,
+            "ending" => return Ok(reply.end(Ending::from(call))?),
+            "page" => reply.send(call).await?,
+            "server" => reply.send(call.provider_executed()).await?,
+            "settled" => {
+                reply.send(call.clone()).await?;
+                reply.send(call.output(Json::encode(&1).unwrap())).await?;
+            }
+            "length" => reply.cut(Cut::Length)?,
+            "filter" => reply.cut(Cut::Filter)?,
+            "other" => reply.cut(Cut::Other)?,
+            "question" => {
+                let question = Confirmation::new("q1", "Go on?", "Really?");
+                reply.confirm(question)?;
+            }
+            _ => reply.text("Hi").await?,
+        }
+        Ok(())
+    });
+    let shown = Router::new()
+        .mount(Mount::new().tool(tool()).approvals(true), run)
+        .unwrap();
+    for (prompt, reason) in [
+        ("hello", "stop"),
+        ("calls", "tool-calls"),
+        ("ending", "tool-calls"),
+        ("page", "tool-calls"),
+        ("question", "tool-calls"),
+        ("server", "stop"),
+        ("settled", "stop"),
+        ("length", "length"),
+        ("filter", "content-filter"),
+        ("other", "other"),
+    ] {
+        let body = json!({"id": "c", "messages": [
+            {"id": "u1", "role": "user", "parts": [{"type": "text", "text": prompt}]},
+        ]});
+        let stream = send(&shown, Method::POST, "/api/chat", &body.to_string()).into_body();
+        let chunks = chunks(&stream);
+        let finish = chunks.iter().find(|chunk| chunk["type"] == "finish");
+        assert_eq!(finish.unwrap()["finishReason"], reason, "{prompt}");
+    }
+    let old = router(
+        Mount::new().finish_reason(false),
+        agent(|_, _| async { Ok(()) }),
+    );
+    assert!(!post(&old, &hello()).contains("finishReason"));
+}
+
+/// Pages fail a reply with such a piece.
+#[test]
+fn a_piece_of_input_needs_an_input_that_is_not_complete() {
+    let router = router(
+        Mount::new(),
+        agent(|_, reply| async move {
+            let piece = || {
+                let mut piece = ToolInputDelta::default();
+                piece.tool_call_id = "c1".into();
+                piece.input_text_delta = "{".into();
+                piece
+            };
+            assert!(reply.send(piece()).await.is_err());
+            let mut start = ToolInputStart::default();
+            start.tool_call_id = "c1".into();
+            start.tool_name = "f".into();
+            reply.send(start).await?;
+            reply.send(piece()).await?;
+            let call = ToolInputAvailable::new("c1", "f", Json::object(|_| {}));
+            reply.send(call.clone()).await?;
+            assert!(reply.send(piece()).await.is_err());
+            reply.send(call.output(Json::encode(&1).unwrap())).await?;
+            assert!(reply.send(piece()).await.is_err());
+            Ok(())
+        }),
+    );
+    let kinds = kinds(&post(&router, &hello()));
+    let pieces = kinds.iter().filter(|kind| *kind == "tool-input-delta");
+    assert_eq!(pieces.count(), 1);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use actix_web::body::SizedStream;
 use actix_web::dev::Server;
-use actix_web::http::StatusCode;
+use actix_web::http::{ConnectionType, StatusCode, Version};
 use actix_web::rt::net::TcpStream;
 use actix_web::rt::spawn;
 use actix_web::rt::time::sleep;
@@ -95,8 +95,16 @@ async fn answer(
     for (name, value) in &head.headers {
         response.append_header((name.as_str(), value.as_bytes()));
     }
-    Ok(match body.size() {
+    let mut response = match body.size() {
         Some(size) => response.body(SizedStream::new(size, body)),
         None => response.streaming(body),
-    })
+    };
+    // HTTP/1.0 has no chunks: the end of the connection is the end of the body.
+    if request.version() == Version::HTTP_10 {
+        response.head_mut().no_chunking(true);
+        response
+            .head_mut()
+            .set_connection_type(ConnectionType::Close);
+    }
+    Ok(response)
 }

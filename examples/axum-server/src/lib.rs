@@ -15,7 +15,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use copilot_wire::router::MountError;
-use hyper_server::{Keys, Metrics, PerMinute, serve_app};
+use hyper_server::{Metrics, serve_app};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 
@@ -52,20 +52,11 @@ pub fn gateway(
 ) -> Result<App, MountError> {
     let metrics = Arc::new(Metrics::default());
     let observer = Arc::clone(&metrics);
-    let keys = Arc::new(Keys::new(settings.keys));
-    let per_minute = Arc::new(PerMinute::new(settings.per_minute));
-    // In this order: who asks, then how much.
     let agents = copilot_wire::Router::new()
         .base_path("/agents")
-        .guard(move |parts| {
-            let keys = Arc::clone(&keys);
-            async move { keys.check(parts) }
-        })
-        .guard(move |parts| {
-            let per_minute = Arc::clone(&per_minute);
-            async move { per_minute.check(parts) }
-        })
+        .guard(settings.keys.guard())
         .max_turns(settings.turns)
+        .max_turns_per_minute(settings.per_minute)
         .observe(move |turn| observer.add(turn, None));
     let replies = settings.replies.clone();
     let agents = match settings.replies {

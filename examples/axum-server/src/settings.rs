@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::replies::Replies;
-use hyper_server::users;
+use copilot_wire::router::Keys;
 
 /// The settings of the server, from its environment.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Settings {
     /// The address to listen on: `ADDRESS`, by default `127.0.0.1:7777`.
     pub address: SocketAddr,
     /// The users and their keys: `API_KEYS`, such as `ali=sesame,dorothy=poppy`. Required.
-    pub keys: Vec<(String, String)>,
-    /// The number of requests that a user may send in a minute: `PER_MINUTE`, by default 60.
+    pub keys: Keys,
+    /// The number of turns that a user may begin in a minute: `PER_MINUTE`, by default 60.
     pub per_minute: u32,
     /// The number of turns that there may be at a time: `TURNS`, by default 256.
     pub turns: usize,
@@ -37,7 +37,7 @@ pub struct SettingsError(&'static str);
 impl Settings {
     /// Creates the default settings for these users and their keys.
     #[must_use]
-    pub fn new(keys: Vec<(String, String)>) -> Self {
+    pub fn new(keys: Keys) -> Self {
         Self {
             address: SocketAddr::from(([127, 0, 0, 1], 7777)),
             keys,
@@ -56,7 +56,7 @@ impl Settings {
     /// When `API_KEYS` is missing, or a setting is not valid.
     pub fn from_env() -> Result<Self, SettingsError> {
         let keys = env::var("API_KEYS").map_err(|_| SettingsError("API_KEYS"))?;
-        let default = Self::new(users(&keys).ok_or(SettingsError("API_KEYS"))?);
+        let default = Self::new(keys.parse().map_err(|_| SettingsError("API_KEYS"))?);
         Ok(Self {
             address: setting("ADDRESS", default.address)?,
             per_minute: setting("PER_MINUTE", default.per_minute)?,
@@ -85,17 +85,3 @@ impl fmt::Display for SettingsError {
 }
 
 impl std::error::Error for SettingsError {}
-
-/// Keys are secrets.
-impl fmt::Debug for Settings {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let users: Vec<&str> = self.keys.iter().map(|(user, _)| &**user).collect();
-        f.debug_struct("Settings")
-            .field("address", &self.address)
-            .field("users", &users)
-            .field("per_minute", &self.per_minute)
-            .field("turns", &self.turns)
-            .field("replies", &self.replies)
-            .finish()
-    }
-}

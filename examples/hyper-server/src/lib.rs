@@ -1,7 +1,5 @@
 //! Serves a [`Router`] with hyper, by itself or among other routes.
 
-mod keys;
-mod limits;
 mod metrics;
 mod places;
 mod silent;
@@ -29,8 +27,6 @@ use tokio::time::{sleep, timeout};
 use crate::places::Places;
 use crate::silent::Silent;
 
-pub use crate::keys::{Keys, users};
-pub use crate::limits::PerMinute;
 pub use crate::metrics::{Metrics, store};
 pub use crate::sockets::answer;
 pub use analyst::stop_signal;

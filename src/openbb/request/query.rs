@@ -109,7 +109,7 @@ impl QueryRequest {
             Some(Kind::Array) => "must not be empty",
             Some(_) => "must be an array",
         };
-        Err(unprocessable(message).at("messages"))
+        Err(unprocessable(message).at_list("messages", &request.messages))
     }
 
     /// Returns an iterator over all widgets with their tiers: primary, secondary, extra.

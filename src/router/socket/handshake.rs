@@ -10,7 +10,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Response, StatusCode, Uri};
 
 use super::{Factory, Socket};
-use crate::agent::Body;
+use crate::agent::{Body, TurnLimits};
 use crate::protocol::Refusal;
 use crate::router::admission::busy;
 use crate::router::{Found, Inner, Route, RouteKind, Router, refuse};
@@ -117,10 +117,10 @@ impl Router {
             }
         }
         let turns = &inner.turns;
-        let running = turns
-            .admits(usize::MAX)
-            .and_then(|()| turns.enter(false, 0));
-        let running = running.map_err(|reason| refused(busy(reason)))?;
+        // A connection is not a turn: only a shutdown refuses it.
+        let admitted = turns.admits(&TurnLimits::default(), None, || inner.env.now());
+        admitted.map_err(|reason| refused(busy(reason)))?;
+        let running = turns.enter();
         Ok(Socket::new(self.clone(), inner, head, dialect, running))
     }
 }

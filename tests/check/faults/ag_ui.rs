@@ -68,6 +68,21 @@ pub(crate) const FAULTS: &[Broken] = &[
     ("ag-ui/patch", AgUi, |_, answer| {
         answer.said("\"path\":\"/a\"", "\"path\":\"a\"")
     }),
+    ("ag-ui/state", AgUi, |_, answer| {
+        answer.said("\"path\":\"/a\"", "\"path\":\"/b/c\"")
+    }),
+    ("ag-ui/open-twice", AgUi, |_, answer| {
+        let chunk = "{\"type\":\"TEXT_MESSAGE_CHUNK\",\"messageId\":\"m\",\"delta\":\"x\"}";
+        put(answer, PIECE, chunk)
+    }),
+    ("ag-ui/not-open", AgUi, |_, answer| {
+        let start = "{\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"m\",\"role\":\"assistant\"}";
+        put(
+            answer,
+            start,
+            "{\"type\":\"TEXT_MESSAGE_CHUNK\",\"delta\":\"x\"}",
+        )
+    }),
     ("ag-ui/ids", AgUi, |_, answer| {
         let start = "\"type\":\"RUN_STARTED\",\"threadId\":";
         answer.said(start, &format!("{start}\"another\",\"was\":"))

@@ -44,10 +44,7 @@ pub(crate) const FAULTS: &[Broken] = &[
         answer.said(TEXT, "data: {\"type\":\"source-url\",\"url\":\"u\"}\n\n")
     }),
     ("ui/extra", UiStream, |_, answer| {
-        answer.said(
-            "{\"type\":\"finish\"}",
-            "{\"type\":\"finish\",\"finishReason\":\"stop\"}",
-        )
+        answer.said("{\"type\":\"finish\"}", "{\"type\":\"finish\",\"cost\":1}")
     }),
     ("ui/start", UiStream, |_, answer| {
         let start = "data: {\"type\":\"start\",";
@@ -80,6 +77,10 @@ pub(crate) const FAULTS: &[Broken] = &[
         answer.said("data: {\"type\":\"text-end\",\"id\":\"t1\"}\n\n", "")
     }),
     ("ui/tool", UiStream, |_, answer| answer.said(TEXT, OUTPUT)),
+    ("ui/tool", UiStream, |_, answer| {
+        let piece = "data: {\"type\":\"tool-input-delta\",\"toolCallId\":\"c9\",\"inputTextDelta\":\"{\"}\n\n";
+        answer.said(TEXT, &[CALL, piece, TEXT].concat())
+    }),
     ("ui/finish", UiStream, |_, answer| {
         answer.said(&[FINISH, DONE].concat(), "")
     }),

@@ -10,7 +10,10 @@ const approvals = Boolean(ai.lastAssistantMessageIsCompleteWithApprovalResponses
 const whenTools = ai.lastAssistantMessageIsCompleteWithToolCalls;
 const whenEither = (chat) => whenTools(chat) || (approvals && ai.lastAssistantMessageIsCompleteWithApprovalResponses(chat));
 
-const page = (name, options) => open(ai, { api: `${base}/ui/${name}`, sendAutomaticallyWhen: whenEither, ...options });
+// Version 5.0.0 rejects a `finishReason`, so a server with such pages does not send it.
+const strict = version === '5.0.0';
+const below = `${base}/${strict ? 'ui-5.0.0' : 'ui'}`;
+const page = (name, options) => open(ai, { api: `${below}/${name}`, sendAutomaticallyWhen: whenEither, ...options });
 const say = async (name, text, options) => {
   const opened = page(name, options);
   await opened.chat.sendMessage({ text });
@@ -81,7 +84,8 @@ const cases = {
   'golden streams are read as by version 7': async () => {
     for (const name of golden) {
       if (name.startsWith('approval') && !approvals) continue;
-      const stream = readFileSync(new URL(name, fixtures), 'utf8');
+      const written = readFileSync(new URL(name, fixtures), 'utf8');
+      const stream = strict ? written.replace(/,"finishReason":"[a-z-]+"/, '') : written;
       const request = { 'call-answered.sse': 'req-tool-output-7', 'approval-yes.sse': 'req-approval-yes-7', 'approval-no.sse': 'req-approval-no-7' }[name];
       const messages = () => (request ? JSON.parse(readFileSync(new URL(`${request}.json`, fixtures))).messages : []);
       const found = await made(ai, stream, messages());
@@ -198,7 +202,7 @@ const cases = {
     same(after, before + 1);
   },
   'a refusal is shown as it is': async () => {
-    const opened = open(ai, { api: `${base}/ui/words`, fetch: (url, init) => fetch(url, { ...init, body: '{"id":"c","message":{}}' }) });
+    const opened = open(ai, { api: `${below}/words`, fetch: (url, init) => fetch(url, { ...init, body: '{"id":"c","message":{}}' }) });
     await opened.chat.sendMessage({ text: 'Hi' });
     same([opened.errors, opened.chat.status], [['messages: must be a list with the messages of the conversation'], 'error']);
   },

@@ -97,10 +97,14 @@ where
 }
 
 fn exchange(address: SocketAddr, request: &str, body: &str) -> String {
+    exchange_in("HTTP/1.1", address, request, body)
+}
+
+fn exchange_in(version: &str, address: SocketAddr, request: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
     write!(
         socket,
-        "{request} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+        "{request} {version}\r\nhost: {address}\r\nconnection: close\r\n\
          content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     )
@@ -118,4 +122,10 @@ fn ask(address: SocketAddr, path: &str) {
         "{response}"
     );
     assert!(response.contains(ANSWER), "{response}");
+    let response = exchange_in("HTTP/1.0", address, &format!("POST {path}"), QUESTION);
+    assert!(
+        response.ends_with(&format!("\r\n\r\n{ANSWER}")),
+        "{response}"
+    );
+    assert!(!response.contains("transfer-encoding"), "{response}");
 }

@@ -8,7 +8,8 @@
     clippy::indexing_slicing
 )]
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -30,6 +31,31 @@ fn the_head_leaves_before_the_first_word() {
             ("transfer-encoding", "chunked"),
         ] {
             assert_eq!(head.header(header), Some(value), "{name}: {header}");
+        }
+    }
+}
+
+/// nginx speaks HTTP/1.0 to its upstream by default.
+#[test]
+fn a_stream_over_http_1_0_has_no_chunks_and_ends_with_the_connection() {
+    for (name, start) in SERVERS {
+        let server = start(Puppet::default().mount().unwrap());
+        for keep_alive in ["", "connection: keep-alive\r\n"] {
+            let mut socket = TcpStream::connect(server.address).unwrap();
+            let body = say("count 3");
+            let length = body.len();
+            write!(
+                socket,
+                "POST /v1/query HTTP/1.0\r\n{keep_alive}content-type: application/json\r\n\
+                 content-length: {length}\r\n\r\n{body}"
+            )
+            .unwrap();
+            let mut response = String::new();
+            socket.read_to_string(&mut response).unwrap();
+            let (head, body) = response.split_once("\r\n\r\n").unwrap();
+            assert!(!head.contains("transfer-encoding"), "{name}: {head}");
+            assert!(body.starts_with("event: "), "{name}: {body}");
+            assert!(body.ends_with("\n\n"), "{name}: {body}");
         }
     }
 }

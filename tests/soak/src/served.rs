@@ -7,6 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::Ordering;
 
 use axum_server::Settings;
+use copilot_wire::router::Keys;
 use server_tests::{Puppet, SERVERS};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
@@ -122,7 +123,7 @@ fn tell(address: SocketAddr, puppet: &Puppet) -> Result<(), Box<dyn Error>> {
 fn gateway(puppet: &Puppet) -> Result<(), Box<dyn Error>> {
     let keys = (0..CLIENTS).map(|client| format!("key-{client}"));
     let keys = keys.chain([HURRIED.to_owned()]);
-    let mut settings = Settings::new(keys.map(|key| (format!("user of {key}"), key)).collect());
+    let mut settings = Settings::new(Keys::new(keys.map(|key| (format!("user of {key}"), key))));
     settings.per_minute = PER_MINUTE;
     let app = axum_server::gateway(settings, |router| puppet.mount_on(router))?;
     let runtime = tokio::runtime::Runtime::new()?;

@@ -1,8 +1,11 @@
 //! Rules for AG-UI apps, from version 0.0.59 of `@ag-ui/client` on.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
 
 use super::front_end::App;
+use super::state::apply;
 use super::verify::{Fault, Verify};
 use crate::FrontEnd;
 use crate::check::members::{elements, text};
@@ -52,6 +55,10 @@ rules! {
         "changes of state and activities are JSON Patch operations",
         "1.0.0 fails the run",
         "write paths as JSON pointers, and `value` or `from` where the operation demands it";
+    STATE = Error "ag-ui/state",
+        "a change fits the state or the activity that it changes",
+        "the app drops the change, and goes on with what it had",
+        "send a snapshot first, and add a member before changing what is in it";
     SIZE = Error "ag-ui/size",
         "no event is larger than ten million bytes",
         "the run fails",
@@ -69,13 +76,13 @@ rules! {
         "the run fails, after all was said",
         "end the body there";
     TWICE = Error "ag-ui/open-twice",
-        "no message, call or step starts while one of its id or name is open",
+        "no message, call or step starts, also by a chunk, while one of its id or name is open",
         "the run fails",
-        "give each an id of its own, and finish a step before the next of that name";
+        "give each an id of its own, finish a step before the next of that name, and write no chunks between a start and an end";
     OPEN = Error "ag-ui/not-open",
-        "a piece or an end belongs to a message, a call or a step that is open",
+        "a piece or an end belongs to a message, a call or a step that is open, and a first chunk has an id",
         "the run fails",
-        "write the start first";
+        "write the start first, or the id in the first chunk, with the name of the tool";
     CLOSED = Error "ag-ui/left-open",
         "everything that starts ends before `RUN_FINISHED`",
         "the run fails, after all was said",
@@ -110,6 +117,11 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let at = &*stream.exchange.name;
     let mut verify = Verify::default();
+    // Without its request, a stream is judged as that of an app whose state is the default one.
+    let state = stream.asked.as_ref().and_then(|asked| asked.get("state"));
+    let mut state = state.filter(|state| !state.is_null()).cloned();
+    let state = state.get_or_insert_with(|| json!({}));
+    let mut activities = BTreeMap::new();
     for block in &stream.blocks {
         judge.expect(&LINES, !block.raw.contains(&b'\r'), at, block.raw);
         if block.event.is_none() {
@@ -129,6 +141,8 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
                 .all(|id| asked.get(id) == event.get(id));
             judge.expect(&IDS, same, at, block.raw);
         }
+        let fits = change(kind, &event, state, &mut activities);
+        judge.expect(&STATE, fits, at, block.raw);
         let order = verify.take(&event);
         for (rule, fault) in [
             (&FIRST, Fault::BeforeStart),
@@ -145,6 +159,40 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let end = stream.exchange.last().to_vec();
         judge.expect(&FINISH, verify.is_done(), at, end);
     }
+}
+
+/// Applies an event to the shared state and the activities. Returns `true` if it fits.
+fn change(
+    kind: &str,
+    event: &Value,
+    state: &mut Value,
+    activities: &mut BTreeMap<String, Value>,
+) -> bool {
+    let patched = |document: &mut Value, name: &str| {
+        let patch = event.get(name).and_then(Value::as_array);
+        // Anything else is against the rule for patches.
+        let patch = patch.filter(|patch| patch.iter().all(is_operation));
+        patch.is_none_or(|patch| apply(document, patch).is_some())
+    };
+    let id = || text(event, "/messageId").to_owned();
+    match kind {
+        "STATE_SNAPSHOT" => *state = event.get("snapshot").cloned().unwrap_or_default(),
+        "STATE_DELTA" => return patched(state, "delta"),
+        "ACTIVITY_SNAPSHOT" => {
+            let content = event.get("content").cloned().unwrap_or_default();
+            let replaces = event.get("replace") != Some(&Value::Bool(false));
+            if replaces || !activities.contains_key(&id()) {
+                activities.insert(id(), content);
+            }
+        }
+        // An activity of an earlier run is known to the app alone.
+        "ACTIVITY_DELTA" => {
+            let activity = activities.get_mut(&id());
+            return activity.is_none_or(|activity| patched(activity, "patch"));
+        }
+        _ => {}
+    }
+    true
 }
 
 /// Returns `true` if an app that sends this request has version 1.0.0 or later.

@@ -11,7 +11,8 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::RunStarted(run) => two("run", &run.thread_id, &run.run_id),
         Event::RunFinished(end) => {
             let waits = end.interrupts().iter().map(|interrupt| &*interrupt.id);
-            Summary::new("finish", waits.collect::<Vec<_>>().join(" ")).last()
+            // Not the last event: another run may follow.
+            Summary::new("finish", waits.collect::<Vec<_>>().join(" "))
         }
         Event::RunError(error) => Summary::new("error", &error.message).failed(),
         Event::StepStarted(step) => Summary::new("step", &step.step_name),

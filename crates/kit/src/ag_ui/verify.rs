@@ -1,6 +1,6 @@
 //! The order of events, as `@ag-ui/client` verifies it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -13,9 +13,9 @@ pub(super) enum Fault {
     BeforeStart,
     /// An event after the end of the run.
     AfterEnd,
-    /// The start of a message, call or step that is open.
+    /// The start, or the first chunk, of a message, call or step that is open.
     Twice,
-    /// A piece or an end of a message, call or step that is not open.
+    /// A piece or an end of a message, call or step that is not open, or a first chunk without an id or a name.
     NotOpen,
     /// The run finished while a message, call or step was open.
     LeftOpen,
@@ -61,13 +61,27 @@ fn span<'a>(kind: &'a str, event: &'a Value) -> Option<(&'a str, &'a str, Role)>
     Some((family, text(event, id), role))
 }
 
+/// A type of spans, and the id of one.
+type Span = (String, String);
+
+/// Returns the type of the spans that a chunk belongs to, and the member with its id.
+fn chunk_of(kind: &str) -> Option<(&str, &'static str)> {
+    match kind.strip_suffix("_CHUNK")? {
+        family @ ("TEXT_MESSAGE" | "REASONING_MESSAGE") => Some((family, "messageId")),
+        family @ "TOOL_CALL" => Some((family, "toolCallId")),
+        _ => None,
+    }
+}
+
 /// The state of a stream: its run and the open spans.
 #[derive(Debug, Default)]
 pub(super) struct Verify {
     started: bool,
     over: bool,
     failed: bool,
-    open: HashSet<(String, String)>,
+    open: HashSet<Span>,
+    /// The span of each subagent that began with a chunk, which the next event of another kind ends.
+    chunked: HashMap<String, Span>,
 }
 
 impl Verify {
@@ -100,6 +114,10 @@ impl Verify {
         if kind == "RUN_STARTED" {
             return Err(Fault::Twice);
         }
+        if let Some((family, member)) = chunk_of(kind) {
+            return self.chunk(family, event.get(member).and_then(Value::as_str), event);
+        }
+        self.end_chunks(kind, event);
         if kind == "RUN_FINISHED" || error {
             self.over = true;
             self.failed = error;
@@ -118,5 +136,51 @@ impl Verify {
             Role::End => (self.open.remove(&span), Fault::NotOpen),
         };
         is_right.then_some(()).ok_or(fault)
+    }
+
+    /// Verifies a chunk: a start, if its span is not the one that the last chunk began, and a piece.
+    fn chunk(&mut self, family: &str, id: Option<&str>, event: &Value) -> Result<(), Fault> {
+        let lane = text(event, "/subagentRunId").to_owned();
+        let continues = |span: &Span| span.0 == family && id.is_none_or(|id| span.1 == id);
+        let same = self.chunked.get(&lane).is_some_and(continues);
+        // A chunk without an id and a subagent belongs to the only span of its type.
+        let mut others = self.chunked.values().filter(|span| span.0 == family);
+        if same || (id.is_none() && lane.is_empty() && others.next().is_some()) {
+            return Ok(());
+        }
+        self.end_chunk(&lane);
+        let has_name = family != "TOOL_CALL" || event.get("toolCallName").is_some();
+        let Some(id) = id.filter(|_| has_name) else {
+            return Err(Fault::NotOpen);
+        };
+        let span = (family.to_owned(), id.to_owned());
+        if !self.open.insert(span.clone()) {
+            return Err(Fault::Twice);
+        }
+        self.chunked.insert(lane, span);
+        Ok(())
+    }
+
+    /// Ends the spans of chunks that an event of another kind ends.
+    fn end_chunks(&mut self, kind: &str, event: &Value) {
+        match kind {
+            "RUN_FINISHED" | "RUN_ERROR" | "MESSAGES_SNAPSHOT" => {
+                for span in std::mem::take(&mut self.chunked).into_values() {
+                    self.open.remove(&span);
+                }
+            }
+            "RAW"
+            | "ACTIVITY_SNAPSHOT"
+            | "ACTIVITY_DELTA"
+            | "REASONING_ENCRYPTED_VALUE"
+            | "SUBAGENT_STARTED" => {}
+            _ => self.end_chunk(text(event, "/subagentRunId")),
+        }
+    }
+
+    fn end_chunk(&mut self, lane: &str) {
+        if let Some(span) = self.chunked.remove(lane) {
+            self.open.remove(&span);
+        }
     }
 }

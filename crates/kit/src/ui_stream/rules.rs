@@ -44,7 +44,7 @@ rules! {
         "send all of them, texts as strings";
     EXTRA = Warning "ui/extra",
         "a chunk has no member that its type does not name",
-        "version 5.0.0 fails the reply, at `finishReason` for one",
+        "versions before 5.0.93 fail the reply",
         "put what is your own into `data-NAME`";
     START = Error "ui/start",
         "a reply begins with `start`, once",
@@ -71,9 +71,9 @@ rules! {
         "the page shows the text as unfinished, and does not send results of tools by itself",
         "write `text-end` before `finish-step`";
     TOOL = Error "ui/tool",
-        "output, input and approval of a tool belong to a call",
+        "output and approval of a tool belong to a call, and a piece of input to one whose input is not complete",
         "the page fails the reply",
-        "write `tool-input-available` before them, with the same `toolCallId`";
+        "write `tool-input-available` before an output, and pieces of input between `tool-input-start` and it";
     FINISH = Error "ui/finish",
         "a reply ends with `finish`, or with `error`",
         "a stream that is only cut looks finished: half an answer passes for a whole one",
@@ -165,7 +165,8 @@ struct Seen<'a> {
     hidden: bool,
     /// The tools of the last step, each with `true` if it is finished.
     tools: BTreeMap<String, bool>,
-    calls: Vec<String>,
+    /// The known calls, each with `true` while pieces of its input may follow.
+    calls: BTreeMap<String, bool>,
     /// The open blocks, each with the event that began it.
     open: Vec<(String, &'a [u8])>,
     over: bool,
@@ -195,7 +196,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             .extend(call.map(|call| (call.to_owned(), finished)));
     }
     seen.calls = parts
-        .filter_map(|part| Some(part.get("toolCallId")?.as_str()?.to_owned()))
+        .filter_map(|part| Some((part.get("toolCallId")?.as_str()?.to_owned(), false)))
         .collect();
     for block in &stream.blocks {
         let Some(event) = &block.event else { continue };
@@ -316,7 +317,8 @@ fn order<'a>(
             }
         }
         "tool-input-start" | "tool-input-available" | "tool-input-error" => {
-            seen.calls.push(call.to_owned());
+            let is_open = kind == "tool-input-start";
+            seen.calls.insert(call.to_owned(), is_open);
             seen.tools.insert(call.to_owned(), false);
         }
         "tool-input-delta"
@@ -324,8 +326,9 @@ fn order<'a>(
         | "tool-output-error"
         | "tool-output-denied"
         | "tool-approval-request" => {
-            let known = seen.calls.iter().any(|known| known == call);
-            judge.expect(&TOOL, known, at, block.raw);
+            let is_open = seen.calls.get(call).copied();
+            let fits = is_open.is_some_and(|is_open| is_open || kind != "tool-input-delta");
+            judge.expect(&TOOL, fits, at, block.raw);
             if let Some(finished) = seen.tools.get_mut(call) {
                 *finished = kind.starts_with("tool-output");
             }

@@ -1,5 +1,6 @@
 //! The routes that serve the models to every front end.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use copilot_wire::protocol::{Refusal, User};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
 use copilot_wire::{Router, ag_ui, github, mcp, meilisearch, ui_stream};
 use http::request::Parts;
-use hyper_server::{Keys, Metrics, PerMinute};
+use hyper_server::Metrics;
 
 use super::log::{self, Facts};
 use super::settings::Plan;
@@ -54,11 +55,7 @@ impl Server {
         let mut signer = None;
         let github = match &plan.keys {
             Some(keys) => {
-                let keys = Arc::new(Keys::new(keys.clone()));
-                router = router.guard(move |parts| {
-                    let keys = Arc::clone(&keys);
-                    async move { keys.check(parts) }
-                });
+                router = router.guard(keys.guard());
                 // Callers are authenticated by their keys, so GitHub's signature is not needed.
                 github::Mount::unverified()
             }
@@ -77,17 +74,18 @@ impl Server {
             }
         };
         if let Some(limit) = plan.server.per_minute {
-            let limit = Arc::new(PerMinute::new(limit));
-            router = router.guard(move |parts| {
-                let limit = Arc::clone(&limit);
-                async move { limit.check(parts) }
-            });
+            router = router.max_turns_per_minute(limit);
         }
         if plan.server.resumable {
             router = router.resumable(self.replies.clone());
         }
+        let mut ids = HashSet::new();
         for (at, model) in plan.models.iter().enumerate() {
-            let id = slug(&model.name);
+            let mut id = slug(&model.name);
+            // Several names may have the same letters and digits.
+            while !ids.insert(id.clone()) {
+                id = format!("{id}-{at}");
+            }
             let description = format!("Answers with the model {}.", model.name);
             let descriptor = Descriptor::new(&id, &model.name, description)
                 .enable(Switch::WidgetDashboardSelect)

@@ -1,5 +1,6 @@
 //! The settings of `wire serve`: options of the command line, or a file.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 use std::fs;
 use std::net::SocketAddr;
@@ -9,9 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use copilot_wire::router::Cors;
+use copilot_wire::router::{Cors, Keys};
 use http::HeaderValue;
-use hyper_server::users;
 use reqwest::Url;
 use serde::Deserialize;
 
@@ -118,7 +118,7 @@ pub(super) struct Plan {
     /// The origins of web pages that may call the server.
     pub(super) cors: Cors,
     /// The users and their keys; `None` if everybody on this machine is served.
-    pub(super) keys: Option<Vec<(String, String)>>,
+    pub(super) keys: Option<Keys>,
     /// The models. The first one answers front ends that do not name a model.
     pub(super) models: Vec<Arc<Model>>,
 }
@@ -139,7 +139,9 @@ impl Options {
             let instructions = &self.upstream.instructions;
             let model =
                 |name: String| Arc::new(Model::new(&name, &name, instructions.clone(), &server));
-            plan.models = names.into_iter().map(model).collect();
+            let mut known = HashSet::new();
+            let names = names.into_iter().filter(|name| known.insert(name.clone()));
+            plan.models = names.map(model).collect();
             return Ok(plan);
         };
         let failed = |why: &dyn Display| Failure::new(format!("{}: {why}", path.display()));
@@ -181,14 +183,14 @@ impl ServerSettings {
     fn plan(&self, place: Place<'_>) -> Result<Plan, Failure> {
         let keys = match &self.keys_env {
             Some(name) => {
-                let keys = users(&variable(name, &place("keys-env"))?);
+                let keys = variable(name, &place("keys-env"))?.parse();
                 let form = || {
                     format!(
                         "{}: {name} must be like user=key,user=key",
                         place("keys-env")
                     )
                 };
-                Some(keys.ok_or_else(|| Failure::new(form()))?)
+                Some(keys.map_err(|_| Failure::new(form()))?)
             }
             None if !self.listen().ip().is_loopback() => {
                 let why = "other machines are served only with keys: set keys-env";

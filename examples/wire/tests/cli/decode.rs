@@ -12,6 +12,23 @@ const FRONTS: [&str; 7] = [
     "ag-ui",
 ];
 
+/// A stream of AG-UI may have several runs.
+#[test]
+fn the_end_of_a_run_is_not_the_end_of_the_stream() {
+    let run_of = |id: &str| {
+        let event = |kind: &str| {
+            format!("data: {{\"type\":\"{kind}\",\"threadId\":\"t\",\"runId\":\"{id}\"}}\n\n")
+        };
+        event("RUN_STARTED") + &event("RUN_FINISHED")
+    };
+    let two = run_of("r1") + &run_of("r2");
+    let seen = run(&["decode", "-p", "ag-ui"], &two);
+    assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
+    let after = run_of("r1") + "data: {\"type\":\"CUSTOM\",\"name\":\"n\",\"value\":1}\n\n";
+    let seen = run(&["decode", "-p", "ag-ui"], &after);
+    assert!(seen.out.contains("ag-ui/after-end"), "{}", seen.out);
+}
+
 #[test]
 fn golden_streams_are_clean() {
     for front in FRONTS {

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use axum_server::Settings;
+use copilot_wire::router::Keys;
 use server_tests::Nginx;
 use tokio::net::TcpListener;
 
@@ -31,7 +32,7 @@ fn serve() -> SocketAddr {
     let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
     let listener = listener.unwrap();
     let address = listener.local_addr().unwrap();
-    let mut settings = Settings::new(vec![("ali".into(), "sesame".into())]);
+    let mut settings = Settings::new(Keys::new([("ali", "sesame")]));
     settings.per_minute = u32::MAX;
     settings.pace = Some(Duration::ZERO);
     thread::spawn(move || {

@@ -16,7 +16,16 @@ type Page = copilot_wire::ui_stream::UiStream;
 
 /// All of them.
 pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
-    let at = |name: &str| Mount::new().path(format!("/ui/{name}"));
+    let router = mount_for(router, "/ui", true)?;
+    mount_for(router, "/ui-5.0.0", false)
+}
+
+/// All of them below a path, for pages that accept a `finishReason` or not.
+fn mount_for(router: Router, below: &str, finish_reason: bool) -> Result<Router, Failure> {
+    let at = |name: &str| {
+        let mount = Mount::new().finish_reason(finish_reason);
+        mount.path(format!("{below}/{name}"))
+    };
     let tool = Tool::new("getTide", "Returns the tide at a port.");
     let dropped = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&dropped);
