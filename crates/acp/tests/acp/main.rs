@@ -1,0 +1,6 @@
+//! The agent inside an emulated editor.
+
+mod input;
+mod sessions;
+mod support;
+mod turns;
