@@ -229,8 +229,8 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
         let result = match &*method {
             "initialize" => self.initialize(params),
             "session/new" => return self.create(id, params).await,
-            "session/load" => self.load(params).await,
-            "session/resume" => self.resume(params).await,
+            "session/load" => self.load(params, true).await,
+            "session/resume" => self.load(params, false).await,
             "session/list" => self.list(params).await,
             "session/close" => self.close(params),
             "session/delete" => self.delete(params).await,
@@ -240,10 +240,10 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
                 .and_then(|_| Err(invalid("modeId", "unknown mode"))),
             "authenticate" => read::<v1::AuthenticateRequest>(params)
                 .and_then(|_| Err(invalid("methodId", "no authentication is needed"))),
-            _ => Err(Error::new(
-                -32601,
-                format!("unknown method: {}", name(&method)),
-            )),
+            _ => {
+                let name: String = method.chars().take(TITLE).collect();
+                Err(Error::new(-32601, format!("unknown method: {name}")))
+            }
         };
         self.respond(id, result).await
     }
@@ -277,21 +277,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     }
 
     async fn create(&mut self, id: RawJsonRpcId, params: Value) -> Result<(), Closed> {
-        let created = match read::<v1::NewSessionRequest>(params) {
-            Ok(request) => {
-                let workspace = workspace(
-                    request.cwd,
-                    request.additional_directories,
-                    request.mcp_servers,
-                );
-                match workspace {
-                    Ok(workspace) => self.open(workspace).await,
-                    Err(error) => Err(error),
-                }
-            }
-            Err(error) => Err(error),
-        };
-        let session = match created {
+        let session = match self.open(params).await {
             Ok(session) => session,
             Err(error) => return self.respond(id, Err(error)).await,
         };
@@ -302,7 +288,13 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     }
 
     /// Creates a session and stores it.
-    async fn open(&mut self, workspace: Workspace) -> Result<Arc<Session>, Error> {
+    async fn open(&mut self, params: Value) -> Result<Arc<Session>, Error> {
+        let request: v1::NewSessionRequest = read(params)?;
+        let workspace = workspace(
+            request.cwd,
+            request.additional_directories,
+            request.mcp_servers,
+        )?;
         self.has_room()?;
         let id: Arc<str> = self.settings.env.uuid().into();
         let created = self.settings.sessions.create(&id, &workspace).await;
@@ -362,16 +354,18 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
         }
         self.has_room()?;
         let loaded = self.settings.sessions.load(&id.0).await.map_err(store)?;
-        let loaded = loaded.ok_or_else(unknown)?;
+        let (info, turns) = loaded.ok_or_else(unknown)?;
         let state = State {
-            history: loaded.turns.into_iter().map(Arc::new).collect(),
-            info: loaded.info.unwrap_or_default(),
+            history: turns.into_iter().map(Arc::new).collect(),
+            info: info.unwrap_or_default(),
             ..State::default()
         };
         Ok(self.add(Arc::clone(&id.0), workspace, state))
     }
 
-    async fn load(&mut self, params: Value) -> Result<Value, Error> {
+    /// Opens a session, and shows it from the beginning if it `is_loaded`.
+    async fn load(&mut self, params: Value, is_loaded: bool) -> Result<Value, Error> {
+        // The parameters and the results of both methods are the same.
         let request: v1::LoadSessionRequest = read(params)?;
         let workspace = workspace(
             request.cwd,
@@ -379,27 +373,16 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
             request.mcp_servers,
         )?;
         let session = self.reopen(&request.session_id, workspace).await?;
-        let history = lock(&session.state).history.clone();
-        for record in history {
-            for update in record.replay() {
-                // If the output is closed, the connection ends with the response.
-                let _ = self.send(update_line(&session.id, update)).await;
-            }
+        let history = match is_loaded {
+            true => lock(&session.state).history.clone(),
+            false => Vec::new(),
+        };
+        for update in history.iter().flat_map(|record| record.replay()) {
+            // If the output is closed, the connection ends with the response.
+            let _ = self.send(update_line(&session.id, update)).await;
         }
         let _ = self.offer_commands(&session.id).await;
         write(&v1::LoadSessionResponse::new().config_options(self.options(&session)))
-    }
-
-    async fn resume(&mut self, params: Value) -> Result<Value, Error> {
-        let request: v1::ResumeSessionRequest = read(params)?;
-        let workspace = workspace(
-            request.cwd,
-            request.additional_directories,
-            request.mcp_servers,
-        )?;
-        let session = self.reopen(&request.session_id, workspace).await?;
-        let _ = self.offer_commands(&session.id).await;
-        write(&v1::ResumeSessionResponse::new().config_options(self.options(&session)))
     }
 
     async fn list(&self, params: Value) -> Result<Value, Error> {
@@ -599,11 +582,6 @@ fn store(error: RecordError) -> Error {
         _ => "the store of sessions does not answer",
     };
     Error::new(-32603, message)
-}
-
-/// Returns the first characters of the name of a method.
-fn name(method: &str) -> String {
-    method.chars().take(TITLE).collect()
 }
 
 /// Returns the first line of a prompt, shortened.

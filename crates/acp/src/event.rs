@@ -65,36 +65,27 @@ impl Event {
     }
 
     fn of(message: RawJsonRpcMessage) -> Self {
-        match &message {
-            RawJsonRpcMessage::Notification(notification) if &*notification.method == UPDATE => {
-                let params = notification
-                    .params
-                    .clone()
-                    .map(|params| params.into_value());
-                let update = serde_json::from_value(params.unwrap_or_default());
-                update.map_or(Self::Other(message), |update| {
-                    Self::Update(Box::new(update))
-                })
+        let (method, params) = match &message {
+            RawJsonRpcMessage::Response(response) => return Self::End(response.clone()),
+            RawJsonRpcMessage::Notification(it) => (&it.method, &it.params),
+            RawJsonRpcMessage::Request(it) => (&it.method, &it.params),
+        };
+        let params = params.clone().map(|params| params.into_value());
+        let params = params.unwrap_or_default();
+        let question = match (&message, &**method) {
+            (RawJsonRpcMessage::Notification(_), UPDATE) => {
+                let update = serde_json::from_value(params).map(Self::Update);
+                return update.unwrap_or(Self::Other(message));
             }
-            RawJsonRpcMessage::Request(request) => {
-                let params = request.params.clone().map(|params| params.into_value());
-                let params = params.unwrap_or_default();
-                let question = match &*request.method {
-                    PERMISSION => serde_json::from_value(params)
-                        .map(Question::Permission)
-                        .ok(),
-                    ELICITATION => serde_json::from_value(params)
-                        .map(Question::Elicitation)
-                        .ok(),
-                    _ => None,
-                };
-                match question {
-                    Some(question) => Self::Question(request.id.clone(), Box::new(question)),
-                    None => Self::Other(message),
-                }
+            (_, PERMISSION) => serde_json::from_value(params).map(Question::Permission),
+            (_, ELICITATION) => serde_json::from_value(params).map(Question::Elicitation),
+            _ => return Self::Other(message),
+        };
+        match (&message, question) {
+            (RawJsonRpcMessage::Request(request), Ok(question)) => {
+                Self::Question(request.id.clone(), Box::new(question))
             }
-            RawJsonRpcMessage::Response(response) => Self::End(response.clone()),
-            RawJsonRpcMessage::Notification(_) => Self::Other(message),
+            _ => Self::Other(message),
         }
     }
 }

@@ -133,24 +133,13 @@ impl Recorder {
         let Ok(text) = serde_json::from_slice::<Cow<'_, str>>(text) else {
             return false;
         };
-        match self.record.updates.last_mut() {
-            Some(
-                SessionUpdate::AgentMessageChunk(ContentChunk {
-                    content: ContentBlock::Text(last),
-                    ..
-                })
-                | SessionUpdate::AgentThoughtChunk(ContentChunk {
-                    content: ContentBlock::Text(last),
-                    ..
-                }),
-            ) => {
-                if last.text.len() + text.len() <= LIMIT {
-                    last.text.push_str(&text);
-                }
-                true
-            }
-            _ => false,
+        let Some((_, last)) = self.record.updates.last_mut().and_then(text_of) else {
+            return false;
+        };
+        if last.len() + text.len() <= LIMIT {
+            last.push_str(&text);
         }
+        true
     }
 
     fn line(&mut self, line: &[u8]) {
@@ -178,11 +167,7 @@ impl Recorder {
         self.template = None;
         let updates = &mut self.record.updates;
         match update {
-            SessionUpdate::AgentMessageChunk(chunk) | SessionUpdate::AgentThoughtChunk(chunk)
-                if self.size > LIMIT =>
-            {
-                drop(chunk);
-            }
+            _ if self.size > LIMIT => {}
             SessionUpdate::AgentMessageChunk(_) | SessionUpdate::AgentThoughtChunk(_) => {
                 if let Some((_, text)) = piece(&update) {
                     self.template = template(line, text);
@@ -209,16 +194,13 @@ impl Recorder {
                     }
                 }
             }
-            SessionUpdate::Plan(plan) => {
-                updates.retain(|update| !matches!(update, SessionUpdate::Plan(_)));
-                // The places behind the removed plan have changed.
-                self.calls.clear();
-                for (at, update) in updates.iter().enumerate() {
-                    if let SessionUpdate::ToolCall(call) = update {
-                        self.calls.insert(call.tool_call_id.clone(), at);
-                    }
+            // A plan replaces the previous one.
+            SessionUpdate::Plan(_) => {
+                let is_plan = |it: &&mut _| matches!(it, SessionUpdate::Plan(_));
+                match updates.iter_mut().find(is_plan) {
+                    Some(plan) => *plan = update,
+                    None => updates.push(update),
                 }
-                updates.push(SessionUpdate::Plan(plan));
             }
             SessionUpdate::UserMessageChunk(_) => updates.push(update),
             // About the session, or about no turn.

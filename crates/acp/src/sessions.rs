@@ -152,10 +152,8 @@ impl Sessions {
             return Ok(None);
         }
         let info = self.get([format!("{id}/info")].into_iter()).await?;
-        Ok(Some(Loaded {
-            info: info.into_iter().flatten().next(),
-            turns: self.series(|number| format!("{id}/{number}")).await?,
-        }))
+        let turns = self.series(|number| format!("{id}/{number}")).await?;
+        Ok(Some((info.into_iter().flatten().next(), turns)))
     }
 
     /// Returns all sessions, the newest first.
@@ -194,11 +192,8 @@ impl Sessions {
     }
 }
 
-/// The turns of a session that were stored.
-pub(crate) struct Loaded {
-    pub(crate) info: Option<Info>,
-    pub(crate) turns: Vec<Record>,
-}
+/// What the list shows of a session, and its turns.
+type Loaded = (Option<Info>, Vec<Record>);
 
 fn key(id: &str) -> RecordKey {
     RecordKey::new("", "acp", id)
