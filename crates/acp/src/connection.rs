@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
@@ -30,10 +29,11 @@ use crate::Acp;
 use crate::editor::{Editor, Hello, lock};
 use crate::event::{response_line, update_line};
 use crate::lines::{LONGEST, Line, Lines};
-use crate::prompt::{self, Cancelled, Prompt, Turn, Workspace, invalid, plain};
+use crate::prompt::{self, Cancelled, Prompt, Turn, invalid, plain};
 use crate::record::{Record, Recorder};
 use crate::server::Settings;
 use crate::sessions::Info;
+use crate::workspace::Workspace;
 
 /// The maximum number of open sessions.
 const MOST: usize = 1000;
@@ -167,7 +167,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
                         self.editor.respond(&id, Ok(result));
                     }
                     RawJsonRpcResponse::Error { id, error } => {
-                        let error = Error::new(i32::from(error.code), error.message);
+                        let error = Error::new(error.code, error.message);
                         self.editor.respond(&id, Err(error));
                     }
                 }
@@ -236,10 +236,9 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
             "session/delete" => self.delete(params).await,
             "session/prompt" => return self.prompt(id, params).await,
             "session/set_config_option" => self.configure(params),
-            "session/set_mode" => read::<v1::SetSessionModeRequest>(params)
-                .and_then(|_| Err(invalid("modeId", "unknown mode"))),
-            "authenticate" => read::<v1::AuthenticateRequest>(params)
-                .and_then(|_| Err(invalid("methodId", "no authentication is needed"))),
+            // There are none.
+            "session/set_mode" => Err(invalid("modeId", "unknown mode")),
+            "authenticate" => Err(invalid("methodId", "no authentication is needed")),
             _ => {
                 let name: String = method.chars().take(TITLE).collect();
                 Err(Error::new(-32601, format!("unknown method: {name}")))
@@ -290,7 +289,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     /// Creates a session and stores it.
     async fn open(&mut self, params: Value) -> Result<Arc<Session>, Error> {
         let request: v1::NewSessionRequest = read(params)?;
-        let workspace = workspace(
+        let workspace = Workspace::new(
             request.cwd,
             request.additional_directories,
             request.mcp_servers,
@@ -367,7 +366,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     async fn load(&mut self, params: Value, is_loaded: bool) -> Result<Value, Error> {
         // The parameters and the results of both methods are the same.
         let request: v1::LoadSessionRequest = read(params)?;
-        let workspace = workspace(
+        let workspace = Workspace::new(
             request.cwd,
             request.additional_directories,
             request.mcp_servers,
@@ -592,34 +591,4 @@ fn title(prompt: &str) -> String {
         Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default().trim_end()),
         None => line.to_owned(),
     }
-}
-
-fn workspace(
-    cwd: PathBuf,
-    additional_directories: Vec<PathBuf>,
-    mcp_servers: Vec<v1::McpServer>,
-) -> Result<Workspace, Error> {
-    if !is_absolute(&cwd) {
-        return Err(invalid("cwd", "expected an absolute path"));
-    }
-    if let Some(at) = additional_directories
-        .iter()
-        .position(|it| !is_absolute(it))
-    {
-        let place = format!("additionalDirectories[{at}]");
-        return Err(invalid(&place, "expected an absolute path"));
-    }
-    Ok(Workspace {
-        cwd,
-        additional_directories,
-        mcp_servers,
-    })
-}
-
-/// Returns `true` if a path is absolute on the editor's system, which may be another one.
-fn is_absolute(path: &Path) -> bool {
-    let text = path.to_string_lossy();
-    let bytes = text.as_bytes();
-    let has_drive = matches!(bytes, [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic());
-    path.is_absolute() || has_drive || text.starts_with('/') || text.starts_with("\\\\")
 }

@@ -10,14 +10,16 @@ mod reply;
 mod server;
 mod sessions;
 mod testing;
+mod workspace;
 
 pub use agent_client_protocol as sdk;
 pub use editor::{Editor, EditorError};
 pub use event::{Event, Question};
-pub use prompt::{Prompt, Workspace};
+pub use prompt::Prompt;
 pub use reply::{ReplySession, Updates};
 pub use server::{Server, serve};
 pub use testing::{EmulatedEditor, EmulatedTurn};
+pub use workspace::Workspace;
 
 use std::borrow::Cow;
 

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use agent_client_protocol::v1::schema::{
     ContentBlock, CreateElicitationResponse, ElicitationAction, ElicitationContentValue,
-    EmbeddedResourceResource, McpServer, Meta, PromptRequest, RequestPermissionOutcome,
+    EmbeddedResourceResource, Meta, PromptRequest, RequestPermissionOutcome,
     RequestPermissionResponse, SessionId,
 };
 use agent_client_protocol::{Error, RawJsonRpcId, RawJsonRpcMessage, TransportFrame};
@@ -22,6 +21,7 @@ use serde_json::Value;
 
 use crate::editor::{Editor, Waiting, lock};
 use crate::record::Record;
+use crate::workspace::Workspace;
 
 /// The values of the answers yes and no.
 pub(crate) const YES: &str = "yes";
@@ -45,18 +45,6 @@ pub struct Prompt {
     pub(crate) turn: Arc<Turn>,
     answer: Option<Answer>,
     said: Option<String>,
-}
-
-/// The folders of a session, and the servers that its agent may use.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Workspace {
-    /// The folder in which the user works; an absolute path.
-    pub cwd: PathBuf,
-    /// Other folders; absolute paths.
-    pub additional_directories: Vec<PathBuf>,
-    /// MCP servers that the user has configured for the agent. They are not started.
-    pub mcp_servers: Vec<McpServer>,
 }
 
 /// The part of a running turn that its reply, its questions and the connection share.
@@ -207,9 +195,9 @@ impl Prompt {
     pub(crate) fn read(body: &[u8]) -> Result<Self, Refusal> {
         let refuse = |message: String| Refusal::new(StatusCode::BAD_REQUEST, message);
         let text = std::str::from_utf8(body).map_err(|_| refuse("expected UTF-8".to_owned()))?;
-        let request = match TransportFrame::parse_json(text) {
-            TransportFrame::Single(RawJsonRpcMessage::Request(request)) => request,
-            _ => return Err(refuse("expected a request of JSON-RPC".to_owned())),
+        let frame = TransportFrame::parse_json(text);
+        let TransportFrame::Single(RawJsonRpcMessage::Request(request)) = frame else {
+            return Err(refuse("expected a request of JSON-RPC".to_owned()));
         };
         if &*request.method != "session/prompt" {
             return Err(refuse("expected `session/prompt`".to_owned()).at("method"));

@@ -142,11 +142,7 @@ impl Updates {
         Question::Elicitation(CreateElicitationRequest::new(mode, question))
     }
 
-    fn respond(&mut self, response: RawJsonRpcResponse, to: &mut To<'_>) {
-        to.event(self, Event::End(response));
-    }
-
-    fn stop(&mut self, stop: StopReason, to: &mut To<'_>) {
+    fn stop(&self, stop: StopReason, to: &mut To<'_>) {
         let usage = self.usage.map(|usage| {
             Tokens::new(
                 usage.total_tokens(),
@@ -160,13 +156,13 @@ impl Updates {
         let response = PromptResponse::new(stop).usage(usage);
         let result = serde_json::to_value(response).unwrap_or_default();
         let id = self.id.clone();
-        self.respond(RawJsonRpcResponse::new(id, Ok(result)), to);
+        to.event(self, Event::End(RawJsonRpcResponse::new(id, Ok(result))));
     }
 
-    fn refuse(&mut self, error: Error, to: &mut To<'_>) {
+    fn refuse(&self, error: Error, to: &mut To<'_>) {
         let error = Box::new(RawJsonRpcError::from(error));
         let id = self.id.clone();
-        self.respond(RawJsonRpcResponse::new(id, Err(error)), to);
+        to.event(self, Event::End(RawJsonRpcResponse::new(id, Err(error))));
     }
 }
 

@@ -53,8 +53,6 @@ pub fn serve(agent: impl Agent<Acp> + 'static) -> io::Result<()> {
 pub struct Server<A> {
     agent: Arc<A>,
     settings: Settings,
-    store: Arc<dyn ConversationStore>,
-    keep: Duration,
 }
 
 /// The settings that all connections share.
@@ -84,19 +82,17 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     pub fn new(agent: A) -> Self {
         let program = std::env::args_os().next().map(std::path::PathBuf::from);
         let name = program.as_deref().and_then(|path| path.file_stem());
-        let name = name.map_or("agent".into(), |name| name.to_string_lossy().into_owned());
-        let store: Arc<dyn ConversationStore> = Arc::new(MemoryConversationStore::new());
+        let name = name.unwrap_or("agent".as_ref()).to_string_lossy();
+        let store = Arc::new(MemoryConversationStore::new());
         Self {
             agent: Arc::new(agent),
             settings: Settings {
                 env: Env::default(),
-                info: Implementation::new(name, env!("CARGO_PKG_VERSION")),
+                info: Implementation::new(&*name, env!("CARGO_PKG_VERSION")),
                 models: Vec::new(),
                 commands: Vec::new(),
-                sessions: Sessions::new(Arc::clone(&store), 30 * DAY),
+                sessions: Sessions::new(store, 30 * DAY),
             },
-            store,
-            keep: 30 * DAY,
         }
     }
 
@@ -129,16 +125,14 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     /// Sets the store of the sessions. By default they are in memory, and end with the program.
     #[must_use]
     pub fn store(mut self, store: impl ConversationStore + 'static) -> Self {
-        self.store = Arc::new(store);
-        self.settings.sessions = Sessions::new(Arc::clone(&self.store), self.keep);
+        self.settings.sessions.store = Arc::new(store);
         self
     }
 
     /// Sets the time for which a session is kept after it was last used. The default is 30 days.
     #[must_use]
     pub fn keep(mut self, time: Duration) -> Self {
-        self.keep = time;
-        self.settings.sessions = Sessions::new(Arc::clone(&self.store), time);
+        self.settings.sessions.keep = time;
         self
     }
 

@@ -11,8 +11,8 @@ use copilot_wire::conversations::{ConversationStore, RecordError, RecordKey};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::prompt::Workspace;
 use crate::record::Record;
+use crate::workspace::Workspace;
 
 /// The number of records that are read at once.
 const BATCH: usize = 64;
@@ -33,8 +33,8 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// | `ID/N` | its Nth turn |
 #[derive(Clone)]
 pub(crate) struct Sessions {
-    store: Arc<dyn ConversationStore>,
-    keep: Duration,
+    pub(crate) store: Arc<dyn ConversationStore>,
+    pub(crate) keep: Duration,
     /// No session of the list is before this one, or it was there when this process looked.
     end: Arc<AtomicUsize>,
 }

@@ -159,9 +159,9 @@ Examples:
     #[command(
         after_help = "The settings of Zed, with a model and with an agent that speaks AG-UI:
   {\"agent_servers\": {
-    \"Claude\": {\"command\": \"wire\", \"args\": [\"acp\", \"--upstream\", \"https://api.anthropic.com\",
+    \"Claude\": {\"type\": \"custom\", \"command\": \"wire\", \"args\": [\"acp\", \"--upstream\", \"https://api.anthropic.com\",
       \"--dialect\", \"messages\", \"--key-env\", \"ANTHROPIC_API_KEY\"], \"env\": {\"ANTHROPIC_API_KEY\": \"...\"}},
-    \"Analyst\": {\"command\": \"wire\", \"args\": [\"acp\", \"--endpoint\", \"http://127.0.0.1:7777/agui\",
+    \"Analyst\": {\"type\": \"custom\", \"command\": \"wire\", \"args\": [\"acp\", \"--endpoint\", \"http://127.0.0.1:7777/agui\",
       \"--protocol\", \"ag-ui\"]}}}
 Examples:
   wire acp --upstream http://127.0.0.1:11434/v1 --dialect chat --model llama3
