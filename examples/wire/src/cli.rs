@@ -149,6 +149,25 @@ Examples:
   wire serve --config wire.toml"
     )]
     Serve(serve::Options),
+
+    /// Put a model of any server, or an agent, into an editor
+    ///
+    /// Editors of the Agent Client Protocol start this command and talk to it over standard input and output: Zed, the
+    /// IDEs of JetBrains, Neovim, Emacs and more. With several models, the user chooses one in the editor. An agent at
+    /// --endpoint is asked as its front end asks; its conversations end with the command.
+    #[cfg(feature = "acp")]
+    #[command(
+        after_help = "The settings of Zed, with a model and with an agent that speaks AG-UI:
+  {\"agent_servers\": {
+    \"Claude\": {\"type\": \"custom\", \"command\": \"wire\", \"args\": [\"acp\", \"--upstream\", \"https://api.anthropic.com\",
+      \"--dialect\", \"messages\", \"--key-env\", \"ANTHROPIC_API_KEY\"], \"env\": {\"ANTHROPIC_API_KEY\": \"...\"}},
+    \"Analyst\": {\"type\": \"custom\", \"command\": \"wire\", \"args\": [\"acp\", \"--endpoint\", \"http://127.0.0.1:7777/agui\",
+      \"--protocol\", \"ag-ui\"]}}}
+Examples:
+  wire acp --upstream http://127.0.0.1:11434/v1 --dialect chat --model llama3
+  wire acp --endpoint http://127.0.0.1:7777/v1/responses --protocol responses"
+    )]
+    Acp(crate::acp::Options),
 }
 
 /// The options of `wire chat`.

@@ -1,6 +1,8 @@
 //! The protocols of copilot-wire on the command line: the program `wire` as a function, to which other crates can add
 //! protocols.
 
+#[cfg(feature = "acp")]
+mod acp;
 mod chat;
 mod check;
 mod cli;
@@ -59,6 +61,8 @@ pub fn run(
 fn execute(cli: Cli, kits: &[Kit]) -> Result<Verdict, Failure> {
     let mut screen = Screen::new(cli.json);
     let verdict = match cli.command {
+        #[cfg(feature = "acp")]
+        Command::Acp(options) => acp::run(&options),
         Command::Sse(options) => sse::run(&options, &mut screen),
         Command::Decode(options) => decode::run(&options, &mut screen),
         Command::Request(options) => request::run(&options, &mut screen),

@@ -26,10 +26,11 @@ use std::process::{Command, ExitCode};
 use rustdoc_types::{Crate, FORMAT_VERSION};
 
 /// The published packages.
-const PACKAGES: [&str; 4] = [
+const PACKAGES: [&str; 5] = [
     "copilot-wire",
     "copilot-wire-derive",
     "copilot-wire-kit",
+    "copilot-wire-acp",
     "copilot-wire-redis",
 ];
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 /// A dialect of models' servers.
 #[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Dialect {
+pub(crate) enum Dialect {
     /// OpenAI chat completions: most servers, such as Ollama, vLLM, llama.cpp
     Chat,
     /// OpenAI Responses

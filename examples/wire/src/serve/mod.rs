@@ -20,9 +20,13 @@ use tokio::net::TcpListener;
 
 use crate::screen::Screen;
 use crate::verdict::{Failure, Verdict};
+#[cfg(feature = "acp")]
+pub(crate) use model::Model;
 use routes::Server;
 pub(crate) use settings::Options;
 use settings::Plan;
+#[cfg(feature = "acp")]
+pub(crate) use settings::UpstreamSettings;
 
 /// Serves until Ctrl-C or `SIGTERM`.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {

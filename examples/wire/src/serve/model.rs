@@ -65,8 +65,8 @@ pub(super) struct Limits {
 }
 
 /// A model that answers requests of every front end.
-pub(super) struct Model {
-    pub(super) name: String,
+pub(crate) struct Model {
+    pub(crate) name: String,
     /// The name of the model at its server.
     model: String,
     instructions: Option<String>,

@@ -68,7 +68,7 @@ pub(super) struct ServerSettings {
 /// The settings of a model's server: options, or members of `[[models]]`.
 #[derive(Args, Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(super) struct UpstreamSettings {
+pub(crate) struct UpstreamSettings {
     /// The name by which clients request the model.
     #[arg(skip)]
     name: Option<String>,
@@ -129,19 +129,7 @@ impl Options {
         let Some(path) = &self.config else {
             let option = |name: &str| format!("--{name}");
             let mut plan = self.server.plan(&option)?;
-            let server = self.upstream.server(&option)?;
-            let names = match self.models.is_empty() {
-                true => server.models().await.map_err(|why| {
-                    Failure::new(format!("--upstream: {why}: name a model with --model"))
-                })?,
-                false => self.models.clone(),
-            };
-            let instructions = &self.upstream.instructions;
-            let model =
-                |name: String| Arc::new(Model::new(&name, &name, instructions.clone(), &server));
-            let mut known = HashSet::new();
-            let names = names.into_iter().filter(|name| known.insert(name.clone()));
-            plan.models = names.map(model).collect();
+            plan.models = self.upstream.models(&self.models, &option).await?;
             return Ok(plan);
         };
         let failed = |why: &dyn Display| Failure::new(format!("{}: {why}", path.display()));
@@ -176,7 +164,7 @@ impl Options {
 }
 
 /// A function that returns a setting's name, as an option or in the file.
-type Place<'a> = &'a dyn Fn(&str) -> String;
+type Place<'a> = &'a (dyn Fn(&str) -> String + Sync);
 
 impl ServerSettings {
     /// Returns a plan without models.
@@ -230,6 +218,28 @@ impl ServerSettings {
 }
 
 impl UpstreamSettings {
+    /// Returns the models with these names. Without names, requests the list of models from the upstream.
+    pub(crate) async fn models(
+        &self,
+        names: &[String],
+        place: Place<'_>,
+    ) -> Result<Vec<Arc<Model>>, Failure> {
+        let server = self.server(place)?;
+        let names = match names.is_empty() {
+            true => server.models().await.map_err(|why| {
+                Failure::new(format!("--upstream: {why}: name a model with --model"))
+            })?,
+            false => names.to_vec(),
+        };
+        let instructions = &self.instructions;
+        let model =
+            |name: String| Arc::new(Model::new(&name, &name, instructions.clone(), &server));
+        // A list may have a name twice.
+        let mut known = HashSet::new();
+        let names = names.into_iter().filter(|name| known.insert(name.clone()));
+        Ok(names.map(model).collect())
+    }
+
     fn server(&self, place: Place<'_>) -> Result<Arc<ModelServer>, Failure> {
         let missing = |name| move || Failure::new(format!("{}: it is missing", place(name)));
         let key = self.key_env.as_ref().map(|name| {

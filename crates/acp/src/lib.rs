@@ -1,0 +1,71 @@
+#![doc = include_str!("../README.md")]
+
+mod connection;
+mod editor;
+mod event;
+mod lines;
+mod prompt;
+mod record;
+mod reply;
+mod server;
+mod sessions;
+mod testing;
+mod workspace;
+
+pub use agent_client_protocol as sdk;
+pub use editor::{Editor, EditorError};
+pub use event::{Event, Question};
+pub use prompt::Prompt;
+pub use reply::{ReplySession, Updates};
+pub use server::{Server, serve};
+pub use testing::{EmulatedEditor, EmulatedTurn};
+pub use workspace::Workspace;
+
+use std::borrow::Cow;
+
+use agent_client_protocol::v1::schema::{SessionUpdate, StopReason};
+use bytes::Bytes;
+use copilot_wire::protocol::{
+    Answered, Capabilities, Env, FrameDecoder, Framing, Protocol, Refusal,
+};
+use http::HeaderMap;
+use http::request::Parts;
+
+/// The Agent Client Protocol, version 1.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Acp;
+
+impl Protocol for Acp {
+    type Request = Prompt;
+    type Output = SessionUpdate;
+    type Ending = StopReason;
+    type Settings = ();
+    type Event = Event;
+    type Session = ReplySession;
+    type Decoder = FrameDecoder<Event>;
+
+    const NAME: &'static str = "acp";
+    const CAPABILITIES: Capabilities = Capabilities::REASONING
+        .with(Capabilities::STEPS)
+        .with(Capabilities::QUESTIONS);
+    const FRAMING: Framing = Framing::Lines;
+
+    /// Reads the message `session/prompt` as the first one of its session, whose editor cannot be asked anything. A
+    /// [`Server`] knows the session and the editor.
+    fn read(_: &Parts, body: Bytes) -> Result<Prompt, Refusal> {
+        Prompt::read(&body)
+    }
+
+    fn conversation_id<'a>(prompt: &'a Prompt, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
+        Some(Cow::Borrowed(&prompt.session_id.0))
+    }
+
+    fn session(prompt: &Prompt, (): &(), env: &Env) -> ReplySession {
+        reply::session(prompt, env)
+    }
+
+    fn answered(prompt: &Prompt) -> Option<Answered<Prompt>> {
+        Some(prompt.answered())
+    }
+}

@@ -1,0 +1,238 @@
+//! Serving an agent to an editor.
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_client_protocol::v1::schema::{
+    AvailableCommand, AvailableCommandInput, Implementation, UnstructuredCommandInput,
+};
+use bytes::Bytes;
+use copilot_wire::Agent;
+use copilot_wire::conversations::{ConversationStore, MemoryConversationStore, RecordError};
+use copilot_wire::protocol::Env;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::sync::mpsc;
+
+use crate::Acp;
+use crate::connection::Connection;
+use crate::editor::QUEUE;
+use crate::sessions::Sessions;
+
+/// The time for the last bytes of the output, once the input has ended.
+const LAST: Duration = Duration::from_secs(5);
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Serves an agent to the editor that has started this program, until the editor closes standard input:
+/// [`Server::stdio`] with the default settings.
+///
+/// ```no_run
+/// # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+/// # use copilot_wire::{Agent, Reply, Request, async_trait};
+/// # struct Echo;
+/// # #[async_trait]
+/// # impl<P: Protocol> Agent<P> for Echo {
+/// #     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+/// #         Ok(reply.text(request.prompt().unwrap_or_default()).await?)
+/// #     }
+/// # }
+/// fn main() -> std::io::Result<()> {
+///     copilot_wire_acp::serve(Echo)
+/// }
+/// ```
+///
+/// # Errors
+///
+/// An error of standard input or output.
+pub fn serve(agent: impl Agent<Acp> + 'static) -> io::Result<()> {
+    Server::new(agent).stdio()
+}
+
+/// An agent with its settings, ready for connections of editors.
+pub struct Server<A> {
+    agent: Arc<A>,
+    settings: Settings,
+}
+
+/// The settings that all connections share.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) env: Env,
+    pub(crate) info: Implementation,
+    pub(crate) models: Vec<(Arc<str>, String)>,
+    pub(crate) commands: Vec<AvailableCommand>,
+    pub(crate) sessions: Sessions,
+}
+
+impl Settings {
+    /// Reports a turn that is not stored, on standard error.
+    pub(crate) fn complain(&self, error: &RecordError) {
+        // Standard error may be closed; there is no other place to report that.
+        let _ = writeln!(
+            io::stderr(),
+            "copilot-wire-acp: a turn is not stored: {error}"
+        );
+    }
+}
+
+impl<A: Agent<Acp> + 'static> Server<A> {
+    /// Creates a server. Its name is that of the program.
+    #[must_use]
+    pub fn new(agent: A) -> Self {
+        let program = std::env::args_os().next().map(std::path::PathBuf::from);
+        let name = program.as_deref().and_then(|path| path.file_stem());
+        let name = name.unwrap_or("agent".as_ref()).to_string_lossy();
+        let store = Arc::new(MemoryConversationStore::new());
+        Self {
+            agent: Arc::new(agent),
+            settings: Settings {
+                env: Env::default(),
+                info: Implementation::new(&*name, env!("CARGO_PKG_VERSION")),
+                models: Vec::new(),
+                commands: Vec::new(),
+                sessions: Sessions::new(store, 30 * DAY),
+            },
+        }
+    }
+
+    /// Sets the name of the agent, the title that editors show, and its version.
+    #[must_use]
+    pub fn name(mut self, name: &str, title: &str, version: &str) -> Self {
+        self.settings.info = Implementation::new(name, version).title(title.to_owned());
+        self
+    }
+
+    /// Adds a model that the user can choose, with the name that editors show. The first one is the default. The agent
+    /// reads the choice from [`Prompt::model`](crate::Prompt::model).
+    #[must_use]
+    pub fn model(mut self, id: &str, name: &str) -> Self {
+        self.settings.models.push((id.into(), name.to_owned()));
+        self
+    }
+
+    /// Adds a command, which the user begins a prompt with: `/name` and what the hint asks for. The agent reads it in
+    /// the prompt.
+    #[must_use]
+    pub fn command(mut self, name: &str, description: &str, hint: Option<&str>) -> Self {
+        let input = hint
+            .map(|hint| AvailableCommandInput::Unstructured(UnstructuredCommandInput::new(hint)));
+        let command = AvailableCommand::new(name, description);
+        self.settings.commands.push(command.input(input));
+        self
+    }
+
+    /// Sets the store of the sessions. By default they are in memory, and end with the program.
+    #[must_use]
+    pub fn store(mut self, store: impl ConversationStore + 'static) -> Self {
+        self.settings.sessions.store = Arc::new(store);
+        self
+    }
+
+    /// Sets the time for which a session is kept after it was last used. The default is 30 days.
+    #[must_use]
+    pub fn keep(mut self, time: Duration) -> Self {
+        self.settings.sessions.keep = time;
+        self
+    }
+
+    /// Sets the environment: the clock, random numbers, and observers of turns.
+    #[must_use]
+    pub fn env(mut self, env: Env) -> Self {
+        self.settings.env = env;
+        self
+    }
+
+    /// Serves one connection, until the input ends or the output is closed. Turns that run then are dropped, as if a
+    /// client had disconnected.
+    ///
+    /// # Errors
+    ///
+    /// An error of the input.
+    pub async fn connect(
+        &self,
+        input: impl AsyncRead + Unpin,
+        output: impl AsyncWrite + Unpin + Send + 'static,
+    ) -> io::Result<()> {
+        let (to, from) = mpsc::channel(QUEUE);
+        let writer = tokio::spawn(write(output, from));
+        let settings = Arc::new(self.settings.clone());
+        let connection = Connection::new(Arc::clone(&self.agent), settings, to);
+        let ended = connection.run(input).await;
+        // Nobody may read any more.
+        let _ = tokio::time::timeout(LAST, writer).await;
+        ended
+    }
+
+    /// Serves the editor that has started this program, over standard input and output, until the editor closes
+    /// standard input.
+    ///
+    /// What the agent prints to standard output would be read as messages, so on Unix it goes to standard error from
+    /// here on. Elsewhere an agent must not print.
+    ///
+    /// The function creates a runtime of tokio. In a runtime, call [`connect`](Self::connect).
+    ///
+    /// # Errors
+    ///
+    /// An error of standard input or output.
+    pub fn stdio(self) -> io::Result<()> {
+        let output = take_stdout()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()?;
+        let ended = runtime.block_on(async {
+            let output = tokio::fs::File::from_std(output);
+            self.connect(tokio::io::stdin(), output).await
+        });
+        // The thread that reads standard input may wait for bytes that never come.
+        runtime.shutdown_background();
+        ended
+    }
+}
+
+/// Returns standard output for the messages, and puts standard error in its place.
+#[cfg(unix)]
+fn take_stdout() -> io::Result<std::fs::File> {
+    use std::os::fd::AsFd as _;
+
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok(output.into())
+}
+
+#[cfg(windows)]
+fn take_stdout() -> io::Result<std::fs::File> {
+    use std::os::windows::io::AsHandle as _;
+
+    Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+}
+
+/// Writes frames until all senders are dropped. Frames that wait are written together.
+async fn write(mut output: impl AsyncWrite + Unpin, mut frames: mpsc::Receiver<Bytes>) {
+    let mut more = Vec::new();
+    while let Some(frame) = frames.recv().await {
+        let mut written = output.write_all(&frame).await;
+        while let (Ok(()), Ok(frame)) = (&written, frames.try_recv()) {
+            more.extend_from_slice(&frame);
+            if more.len() >= QUEUE * 1024 {
+                written = output.write_all(&more).await;
+                more.clear();
+            }
+        }
+        if written.is_ok() && !more.is_empty() {
+            written = output.write_all(&more).await;
+            more.clear();
+        }
+        if written.is_err() || output.flush().await.is_err() {
+            return;
+        }
+    }
+}
+
+impl<A> std::fmt::Debug for Server<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("info", &self.settings.info)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,7 @@
+//! The agent inside an emulated editor.
+
+mod input;
+mod official;
+mod sessions;
+mod support;
+mod turns;
