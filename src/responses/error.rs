@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::json::wire::object;
-use crate::json::{Escape, Members, ValueWriter, Wire};
+use crate::json::{Escape, Json, Members, ValueWriter, Wire};
 use crate::models::error_class;
 use crate::protocol::{Failure, Refusal};
 
@@ -75,7 +75,17 @@ impl ErrorObject {
 
     pub(super) fn write_body(&self, out: &mut Vec<u8>) {
         object(ValueWriter::new(out, Escape::JsonAndSeparators), |body| {
-            self.write_to(body.member("error"));
+            // Writing raw values cannot fail.
+            let _ = body.object("error", |error| {
+                for (name, value) in self.to_raw().members() {
+                    error.member(&name).raw(&value);
+                }
+                if self.param.is_none() {
+                    // Clients that check the form of an error need the member.
+                    error.member("param").raw(&Json::default());
+                }
+                Ok(())
+            });
         });
     }
 }

@@ -120,6 +120,7 @@ mod block;
 mod content;
 mod conversation;
 mod conversations;
+mod count;
 mod decoder;
 mod error;
 mod event;

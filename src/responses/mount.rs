@@ -1,8 +1,10 @@
 //! Mounting an agent as a model.
 
+use http::Method;
 #[cfg(feature = "resumable")]
 use http::Response;
 
+use super::count::{Compact, InputTokens};
 #[cfg(feature = "resumable")]
 use super::stored;
 use super::{Responses, ResponsesRequest, Session, Storage, retrieve, socket, stored_turn};
@@ -40,6 +42,8 @@ impl Dialect for Responses {
 
     fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
         site.socket(path, socket::ResponsesDialect::default)?;
+        site.shared_route(Method::POST, &format!("{path}/input_tokens"), InputTokens)?;
+        site.shared_route(Method::POST, &format!("{path}/compact"), Compact)?;
         #[cfg(feature = "resumable")]
         stored::mount(path, site)?;
         retrieve::mount(path, site)

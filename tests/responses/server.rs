@@ -75,7 +75,7 @@ fn a_failure_without_stream_is_a_status_that_no_client_retries() {
         let retry = response.headers().get("x-should-retry").cloned();
         assert_eq!(retry.is_some_and(|value| value == "false"), !retryable);
         let body: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
-        let error = json!({"code": code, "message": "Away.", "type": kind});
+        let error = json!({"code": code, "message": "Away.", "type": kind, "param": null});
         assert_eq!(body, json!({"error": error}));
     }
 }
@@ -137,6 +137,8 @@ fn what_a_client_must_not_repeat_is_refused_with_400() {
         let (status, text) = post(&hello, body);
         assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
         assert!(text.contains("malformed_json"), "{text}");
+        // Clients that check the form need the member.
+        assert!(text.contains(r#""param":null"#), "{text}");
     }
 }
 
@@ -409,4 +411,38 @@ fn a_function_in_a_namespace_is_offered_called_and_remembered() {
     let second: Value = serde_json::from_str(&second).unwrap();
     let text = &second["output"][0]["content"][0]["text"];
     assert_eq!(*text, "high of mcp__analyst__ask");
+}
+
+#[test]
+fn input_is_counted_and_not_compacted() {
+    let hello = hello();
+    let ask = |path: &str, body: &str| {
+        let request = http::Request::post(format!("/v1/responses/{path}"));
+        let response = crate::exchange::send(&hello, request, body);
+        let status = response.status();
+        let body: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
+        (status, body)
+    };
+    let text = "x".repeat(400);
+    let body = json!({"model": "m", "instructions": text, "input": [
+        {"role": "user", "content": [
+            {"type": "input_text", "text": text},
+            {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+        ]},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": text},
+    ]});
+    let (status, count) = ask("input_tokens", &body.to_string());
+    assert_eq!(status, 200, "{count}");
+    assert_eq!(count["object"], "response.input_tokens");
+    let tokens = count["input_tokens"].as_u64().unwrap();
+    assert!((1_900..1_910).contains(&tokens), "{tokens}");
+    let (status, error) = ask("input_tokens", "{}");
+    assert_eq!(
+        (status.as_u16(), &error["error"]["param"]),
+        (400, &json!("input"))
+    );
+    let (status, error) = ask("compact", &body.to_string());
+    assert_eq!(status, 404);
+    assert_eq!(error["error"]["code"], "unsupported_endpoint");
 }

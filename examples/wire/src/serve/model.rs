@@ -1,12 +1,13 @@
 //! The agent of `wire serve`: a model at its server.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Kind};
 use copilot_wire::models::{Dialect as _, Passthrough, RelayError, refused, retry_after};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, ModelFault, Protocol};
@@ -30,6 +31,8 @@ const LONGEST_LIST: usize = 16 * 1024 * 1024;
 
 /// The time limit for an error's body; then the part that has arrived is used.
 const ERROR: Duration = Duration::from_secs(5);
+/// The maximum number of pages of a list of models.
+const PAGES: usize = 100;
 
 /// The time limit for the list of models.
 const LISTING: Duration = Duration::from_secs(60);
@@ -139,11 +142,48 @@ impl ModelServer {
         })
     }
 
+    /// Requests the pages of the list, and returns each name once.
     async fn list(&self) -> Result<Vec<String>, String> {
-        let request = self
-            .client
-            .get(self.list.clone())
-            .headers(self.headers.clone());
+        let mut names: Vec<String> = Vec::new();
+        let mut known = HashSet::new();
+        let mut after = None;
+        for _ in 0..PAGES {
+            let page = self.page(after.as_deref()).await?;
+            // OpenAI's form is an object; some servers send the bare list.
+            let models = match page.kind() {
+                Kind::Array => page.clone(),
+                _ => page.get("data").unwrap_or_default(),
+            };
+            let ids = models.elements();
+            let ids = ids.filter_map(|model| Some(model.get("id")?.string()?.into_owned()));
+            let count = names.len();
+            names.extend(ids.filter(|id| known.insert(id.clone())));
+            let has_more = page.get("has_more").and_then(|more| more.as_bool());
+            // A page without a new name would be followed by the same pages again.
+            if has_more != Some(true) || names.len() == count {
+                break;
+            }
+            let last = page.get("last_id");
+            let last = last.and_then(|id| Some(id.string()?.into_owned()));
+            after = last.or_else(|| names.last().cloned());
+        }
+        match names.is_empty() {
+            true => Err("it lists no models".to_owned()),
+            false => Ok(names),
+        }
+    }
+
+    /// Requests a page of the list, from the first name behind `after` on.
+    async fn page(&self, after: Option<&str>) -> Result<Json, String> {
+        let mut url = self.list.clone();
+        if let Some(after) = after {
+            let name = match self.dialect {
+                Dialect::Messages => "after_id",
+                Dialect::Chat | Dialect::Responses => "after",
+            };
+            url.query_pairs_mut().append_pair(name, after);
+        }
+        let request = self.client.get(url).headers(self.headers.clone());
         let answer = request.send().await;
         let answer = answer.map_err(|error| ClientError::from(error).to_string())?;
         if answer.status() != StatusCode::OK {
@@ -154,16 +194,7 @@ impl ModelServer {
         }
         let mut body = Vec::new();
         read(answer, LONGEST_LIST, &mut body).await;
-        let list = Json::parse(body).ok().and_then(|list| list.get("data"));
-        let list = list.unwrap_or_default();
-        let ids = list
-            .elements()
-            .filter_map(|model| Some(model.get("id")?.string()?.into_owned()));
-        let ids: Vec<_> = ids.collect();
-        match ids.is_empty() {
-            true => Err("it lists no models".to_owned()),
-            false => Ok(ids),
-        }
+        Ok(Json::parse(body).unwrap_or_default())
     }
 
     /// Returns the time limit of an answer.

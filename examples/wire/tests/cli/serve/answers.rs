@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{FRONT_ENDS, Gateway, hello};
 use crate::server::Server;
-use crate::upstream::{Upstream, stream};
+use crate::upstream::{Upstream, response, stream};
 
 #[test]
 fn every_front_end_is_answered_by_every_dialect() {
@@ -155,6 +155,51 @@ fn the_server_gets_its_own_key_the_trace_and_the_instructions() {
         "{metrics}"
     );
     assert_eq!(gateway.get("/").0.status, 404);
+}
+
+/// Lists of servers have pages, doubled names, names that differ in signs alone, or no object around them.
+#[test]
+fn any_list_of_models_is_read_to_its_end() {
+    let list = |body: Value| {
+        response(
+            "200 OK",
+            "content-type: application/json\r\n",
+            body.to_string(),
+        )
+    };
+    let of = |ids: &[&str]| ids.iter().map(|id| json!({"id": id})).collect::<Vec<_>>();
+    for (dialect, pages, names) in [
+        (
+            "chat",
+            vec![json!({"data": of(&["m", "m", "o/2", "o-2"])})],
+            3,
+        ),
+        ("chat", vec![json!(of(&["m", "n"]))], 2),
+        (
+            "messages",
+            vec![
+                json!({"data": of(&["m", "n"]), "has_more": true, "last_id": "n"}),
+                json!({"data": of(&["n", "o"]), "has_more": true, "last_id": "o"}),
+                // A server that does not know pages.
+                json!({"data": of(&["n", "o"]), "has_more": true, "last_id": "o"}),
+            ],
+            3,
+        ),
+    ] {
+        let count = pages.len();
+        let upstream = Upstream::new(pages.into_iter().map(list));
+        let gateway = Gateway::before(upstream.address, dialect, &[]);
+        let (_, listed) = gateway.get("/v1/models");
+        let listed: Value = serde_json::from_str(&listed).unwrap();
+        assert_eq!(listed["data"].as_array().unwrap().len(), names, "{listed}");
+        let asked = upstream.asked();
+        assert_eq!(asked.len(), count);
+        for (at, after) in [(1, "after_id=n "), (2, "after_id=o ")] {
+            assert!(asked.get(at).is_none_or(|asked| asked.head.contains(after)));
+        }
+        let (head, _) = gateway.get("/v1/models/m");
+        assert_eq!(head.status, 200);
+    }
 }
 
 #[test]
