@@ -551,7 +551,7 @@ impl protocol::Session for Session {
     /// written.
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
         // The other server numbers the events of its answer.
-        match self.done || self.is_passed || self.number == 0 {
+        match self.streams && (self.done || self.is_passed || self.number == 0) {
             true => out.extend_from_slice(framing.keep_alive()),
             false => self.event_of_response(EventKind::InProgress, out),
         }
