@@ -50,7 +50,7 @@ mod variants;
 
 pub use crate::sse::TooLarge;
 pub use answer_options::{AnswerOptions, ToolChoice};
-pub use block_session::{BlockSession, Writer};
+pub use block_session::{BlockSession, Followed, Writer};
 pub use blocks::{AnswerDocument, Block, Blocks};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};

@@ -150,7 +150,7 @@ impl Session {
         if let (Some(response), false) = (&event.response, event.is_last()) {
             // The other server's response has the members that have no field.
             self.required = Cow::Borrowed("");
-            self.response = Box::new(own(&**response));
+            *self.response = own(&**response);
             self.response.output = List::new();
         }
         self.done |= event.is_last();
