@@ -89,6 +89,7 @@
 mod frames;
 mod passthrough;
 mod question;
+mod report;
 mod state;
 
 pub(super) use frames::Frames;
@@ -108,8 +109,8 @@ use crate::json::rollback::Rollback;
 use crate::json::short::Token;
 use crate::protocol::consent::Asking;
 use crate::protocol::{
-    self, AgentError, Failure, LONGEST_PIECE, Progress, Protocol, Record, Refusal, SendError,
-    Session, Usage,
+    AgentError, Failure, LONGEST_PIECE, Progress, Protocol, Record, Refusal, SendError, Session,
+    Usage,
 };
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -578,25 +579,5 @@ impl<P: Protocol> Channel<P> {
         if self.task.report() && !is_polling {
             self.task.wake_reader();
         }
-    }
-}
-
-/// Reports the turn: body, run and reply are dropped.
-impl<P: Protocol> Drop for Channel<P> {
-    fn drop(&mut self) {
-        let state = self.state.get_mut();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        let outcome = match &state.closed {
-            Some((Outcome::Failed(error), sent)) => {
-                protocol::Outcome::Failed { error, sent: *sent }
-            }
-            Some((Outcome::Panicked, sent)) => protocol::Outcome::Panicked { sent: *sent },
-            Some((Outcome::Cancelled, _)) => protocol::Outcome::Cancelled,
-            Some((Outcome::ShutDown, _)) => protocol::Outcome::ShutDown,
-            // If the client did not receive the whole answer, it counts as disconnected, whatever the agent returned.
-            Some((Outcome::Answered, _)) if !state.unread => protocol::Outcome::Answered,
-            Some((Outcome::Answered | Outcome::Dropped, _)) | None => protocol::Outcome::ClientLeft,
-        };
-        self.record.finish(outcome, state.progress);
     }
 }
