@@ -274,3 +274,42 @@ fn a_cancelled_answer_has_no_words_of_its_own() {
         }
     }
 }
+
+#[test]
+fn a_client_that_does_not_read_holds_up_the_server() {
+    struct Counts(Gateway, Arc<Mutex<usize>>);
+    #[async_trait]
+    impl Agent<copilot_wire::openai::OpenAi> for Counts {
+        async fn answer(
+            &self,
+            request: Request<copilot_wire::openai::OpenAi>,
+            reply: Reply<copilot_wire::openai::OpenAi>,
+        ) -> Result<(), AgentError> {
+            use copilot_wire::models::Passthrough;
+            let mut passthrough =
+                Passthrough::<copilot_wire::openai::OpenAi, _>::new(&request, reply);
+            loop {
+                passthrough.write(&self.0.pieces[0]).await?;
+                *self.1.lock().unwrap() += self.0.pieces[0].len();
+            }
+        }
+    }
+    let piece =
+        r#"data: {"choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}"#;
+    let written = Arc::new(Mutex::new(0));
+    let agent = Counts(
+        Gateway::new(CHAT, format!("{piece}\n\n")),
+        Arc::clone(&written),
+    );
+    let request = Bytes::from(request(CHAT, true).to_string());
+    let request = copilot_wire::openai::ChatRequest::from_json(request).unwrap();
+    let mut body = copilot_wire::Body::run(agent, Request::new(request), &Env::default());
+    for frames in 1..10 {
+        assert!(poll(pin!(body.next())).is_ready());
+        let written = *written.lock().unwrap();
+        assert!(
+            written < frames * 20_000,
+            "{written} bytes of {frames} frames"
+        );
+    }
+}
