@@ -70,6 +70,12 @@ pub trait Agent<P: Protocol>: Send + Sync {
     /// An [`AgentError`] fails the turn: the front end receives the failure in its own format, unless the turn has
     /// already ended.
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>;
+
+    /// Returns `true` if a server of this protocol answers, which also gets requests that a router answers without the
+    /// agent: those for a single token, with which clients test a key. `false` by default.
+    fn is_gateway(&self) -> bool {
+        false
+    }
 }
 
 macro_rules! agent_behind {
@@ -86,6 +92,10 @@ macro_rules! agent_behind {
                 Self: 'f,
             {
                 (**self).answer(request, reply)
+            }
+
+            fn is_gateway(&self) -> bool {
+                (**self).is_gateway()
             }
         }
     };

@@ -261,6 +261,19 @@ impl<P: Protocol> Reply<P> {
         self.channel.end(|session, out| session.ending(&event, out))
     }
 
+    async fn part(&self, part: Part<'_>) -> Result<(), SendError> {
+        let is_output = !matches!(part, Part::Status(_) | Part::ToolRun(_) | Part::Usage(_));
+        poll_fn(|cx| {
+            self.channel
+                .poll_write(cx, is_output, |session, out| session.part(part, out))
+        })
+        .await
+    }
+}
+
+/// The answer of another server in place of the reply.
+#[allow(dead_code, reason = "only dialects of models pass answers on")]
+impl<P: Protocol> Reply<P> {
     /// Records that the answer of another server of this dialect is going to be the reply. Returns `false` if anything
     /// was written.
     pub(crate) fn begin_passthrough(&self) -> bool {
@@ -295,15 +308,6 @@ impl<P: Protocol> Reply<P> {
     /// Adds tokens to those of the turn, without writing them.
     pub(crate) fn spend(&self, usage: Usage) {
         self.channel.spend(usage);
-    }
-
-    async fn part(&self, part: Part<'_>) -> Result<(), SendError> {
-        let is_output = !matches!(part, Part::Status(_) | Part::ToolRun(_) | Part::Usage(_));
-        poll_fn(|cx| {
-            self.channel
-                .poll_write(cx, is_output, |session, out| session.part(part, out))
-        })
-        .await
     }
 }
 

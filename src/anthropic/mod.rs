@@ -5,7 +5,8 @@
 //!   `POST /v1/messages`, with or without a stream.
 //! * Client: [`MessagesRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder)
 //!   reads the answer as [`Event`]s, and an [`Accumulator`] assembles them to a [`Message`].
-//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol.
+//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
+//!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
 //! use copilot_wire::anthropic::{Accumulator, Anthropic, MessageParam, MessagesRequest};

@@ -228,7 +228,7 @@ pub struct Tool {
     #[wire(name = "type")]
     pub kind: Option<String>,
     /// The name.
-    #[wire(always, new)]
+    #[wire(new)]
     pub name: String,
     /// The description.
     #[wire(new)]

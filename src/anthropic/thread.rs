@@ -156,10 +156,6 @@ impl Recorder for MessageRecorder {
                 .opt_raw("settings", self.settings.as_ref())
                 .raw("answer", &message.content.to_raw());
         });
-        Some(Recorded {
-            id: message.id,
-            data: turn,
-            items: Vec::new(),
-        })
+        Some(Recorded::new(message.id, turn))
     }
 }

@@ -23,7 +23,8 @@ pub trait Recorder: Send + Sync + 'static {
 }
 
 /// The record of a turn.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
+#[non_exhaustive]
 pub struct Recorded {
     /// The id of the turn.
     pub id: String,
@@ -97,6 +98,27 @@ impl Recording {
             }
             matches!(stored, Ok(true))
         }))
+    }
+}
+
+impl Recorded {
+    /// Creates the record of a turn.
+    #[must_use]
+    pub fn new(id: impl Into<String>, data: Json) -> Self {
+        Self {
+            id: id.into(),
+            data,
+            items: Vec::new(),
+        }
+    }
+}
+
+/// Prints neither contents nor ids.
+impl fmt::Debug for Recorded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorded")
+            .field("items", &self.items.len())
+            .finish_non_exhaustive()
     }
 }
 

@@ -110,10 +110,6 @@ impl Recorder for CallRecorder {
         let record = Json::object(|turn| {
             turn.str("question", &self.question).str("answer", answer);
         });
-        Some(Recorded {
-            id: self.id.clone(),
-            data: record,
-            items: Vec::new(),
-        })
+        Some(Recorded::new(&*self.id, record))
     }
 }

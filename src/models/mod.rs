@@ -2,7 +2,8 @@
 //! of other servers' answers.
 //!
 //! A [`Model`] mounts an agent for one protocol. The models of all protocols share one list at `GET /v1/models`, which
-//! contains each name once. A [`Relay`] relays the answer of a model.
+//! contains each name once. A [`Relay`] relays the answer of a model, a [`Passthrough`] passes
+//! it on as it came.
 
 mod card;
 mod chat;

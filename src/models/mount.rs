@@ -118,7 +118,11 @@ impl<P: Dialect> Answers<P> {
             model.id().clone_into(name);
         }
         let (may_retry, id) = (model.may_retry, Arc::<str>::from(model.id()));
-        let response = match P::answer_itself(&message, call.env()) {
+        let own = match agent.is_gateway() {
+            true => None,
+            false => P::answer_itself(&message, call.env()),
+        };
+        let response = match own {
             Some(response) => response,
             None => {
                 let agent = Arc::clone(agent);

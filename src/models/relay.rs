@@ -376,7 +376,7 @@ impl<U: Upstream> Relay<U> {
         let Form::Document(document) = &mut self.form else {
             return Ok(true);
         };
-        let first = document.first().or(input.first());
+        let first = document.first().or_else(|| input.first());
         let limit = match first {
             Some(b'{') => LONGEST_DOCUMENT,
             _ => LONGEST_PAGE,

@@ -5,7 +5,8 @@
 //!   `POST /v1/chat/completions`, with or without a stream, and is listed at `GET /v1/models`.
 //! * Client: [`ChatRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder) reads
 //!   the answer as [`Event`]s, and an [`Accumulator`] assembles them to a [`ChatCompletion`].
-//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol.
+//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
+//!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
 //! use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi};

@@ -173,11 +173,16 @@ impl<B: Blocks> fmt::Debug for Writer<'_, B> {
     }
 }
 
-/// The part of a session's state that follows the events of another server.
-pub(crate) struct Followed<'a> {
-    pub(crate) open: &'a mut Option<Block>,
-    pub(crate) has_text: &'a mut bool,
-    pub(crate) is_done: &'a mut bool,
+/// The part of a session's state that follows the events of another server, which are written as they came.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Followed<'a> {
+    /// The block that is open.
+    pub open: &'a mut Option<Block>,
+    /// `true` once the reply contains text.
+    pub has_text: &'a mut bool,
+    /// `true` once the last event was written.
+    pub is_done: &'a mut bool,
 }
 
 /// The bytes that are reserved before the beginning of a stream is written.
@@ -288,7 +293,7 @@ impl<B: Blocks> BlockSession<B> {
     }
 
     /// Returns the state that an event of another server, which is written as it came, may change.
-    pub(crate) fn follow(&mut self) -> (&mut B, Followed<'_>) {
+    pub fn follow(&mut self) -> (&mut B, Followed<'_>) {
         self.state.has_begun = true;
         let followed = Followed {
             open: &mut self.state.open,

@@ -191,6 +191,7 @@ impl<P: Protocol> EventDecoder<P> {
     /// Decodes the next event like [`next`](Self::next), and appends its frame to `out`, with the name and the data as
     /// they came. The event is `None` if the data is JSON that this crate does not understand. Other events
     /// of the same frame follow without a frame.
+    #[allow(dead_code, reason = "only dialects of models pass answers on")]
     pub(crate) fn next_with_frame(
         &mut self,
         input: &mut &[u8],

@@ -52,6 +52,7 @@ impl Framing {
     }
 
     /// Appends an event of another stream, whose data is JSON: its name and its data, on one line.
+    #[allow(dead_code, reason = "only dialects of models pass answers on")]
     pub(super) fn copy(self, event: &sse::Event<'_>, out: &mut Vec<u8>) {
         match self {
             Self::Sse => sse::encode_json(event, out),

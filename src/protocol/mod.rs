@@ -56,7 +56,7 @@ mod wrapping;
 pub use crate::sse::TooLarge;
 pub use answer_options::{AnswerOptions, ToolChoice};
 pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
-pub use block_session::{BlockSession, Writer};
+pub use block_session::{BlockSession, Followed, Writer};
 pub use blocks::{AnswerDocument, Block, Blocks};
 pub(crate) use calls::Calls;
 pub use capabilities::Capabilities;

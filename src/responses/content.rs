@@ -16,7 +16,7 @@ pub type Content = protocol::Content<ContentPart>;
 #[wire(null_is_absent)]
 pub struct ContentPart {
     /// The kind: `input_text`, `output_text`, `summary_text`, `refusal`, `input_image`, `input_file`.
-    #[wire(name = "type", always)]
+    #[wire(name = "type")]
     pub kind: String,
     /// The text, if the part has one.
     #[wire(content)]

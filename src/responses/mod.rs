@@ -5,7 +5,8 @@
 //!   /v1/responses`, with or without a stream, and is listed at `GET /v1/models`.
 //! * Client: [`ResponsesRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads the answer
 //!   as [`Event`]s, which an [`Accumulator`] assembles to a [`Response`].
-//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol.
+//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
+//!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
 //! use copilot_wire::protocol::EventDecoder;

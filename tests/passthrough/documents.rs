@@ -46,6 +46,16 @@ fn a_document_arrives_as_it_was_sent() {
 }
 
 #[test]
+fn the_server_answers_requests_for_a_single_token() {
+    for (path, document) in documents() {
+        let mut request = request(path, false);
+        request["max_tokens"] = json!(1);
+        let (status, body) = Gateway::new(path, document.to_string()).ask(&request);
+        assert_eq!((status, body), (200, document.to_string()));
+    }
+}
+
+#[test]
 fn a_document_that_is_no_answer_is_a_failure() {
     for (path, document) in documents() {
         let half = document.to_string();

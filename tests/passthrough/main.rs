@@ -91,6 +91,10 @@ impl<P: Protocol> Agent<P> for Gateway {
             _ => self.serve::<Anthropic, P>(request, reply).await,
         }
     }
+
+    fn is_gateway(&self) -> bool {
+        true
+    }
 }
 
 pub(crate) fn ask(router: &Router, path: &str, body: &Value) -> (u16, String) {

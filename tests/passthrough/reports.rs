@@ -207,3 +207,109 @@ fn a_reply_that_has_begun_is_relayed() {
         assert!(text.contains("\"up\""), "{text}");
     }
 }
+
+/// Returns what arrives of an answer that is cancelled after some events.
+fn cancelled<P: Protocol>(
+    request: P::Request,
+    events: usize,
+    answer: &str,
+    path: &'static str,
+) -> String {
+    let head: String = answer.split_inclusive("\n\n").take(events).collect();
+    let mut gateway = Gateway::new(path, head);
+    gateway.hangs = true;
+    let mut body = copilot_wire::Body::run::<P, _>(gateway, Request::new(request), &Env::default());
+    let first = block_on(body.next()).unwrap().unwrap();
+    body.canceller().unwrap().cancel();
+    let rest: Vec<Bytes> = block_on(body.map(Result::unwrap).collect());
+    String::from_utf8([&first[..], &rest.concat()].concat()).unwrap()
+}
+
+#[test]
+fn a_cancelled_answer_has_no_words_of_its_own() {
+    for sent in sent() {
+        let all = stream(&sent);
+        for events in 1..all.matches("\n\n").count() - 1 {
+            let request = Bytes::from(request(sent.path, true).to_string());
+            let text = match sent.path {
+                CHAT => cancelled::<copilot_wire::openai::OpenAi>(
+                    copilot_wire::openai::ChatRequest::from_json(request).unwrap(),
+                    events,
+                    &all,
+                    CHAT,
+                ),
+                RESPONSES => cancelled::<copilot_wire::responses::Responses>(
+                    copilot_wire::responses::ResponsesRequest::from_json(request).unwrap(),
+                    events,
+                    &all,
+                    RESPONSES,
+                ),
+                _ => cancelled::<copilot_wire::anthropic::Anthropic>(
+                    copilot_wire::anthropic::MessagesRequest::from_json(request).unwrap(),
+                    events,
+                    &all,
+                    MESSAGES,
+                ),
+            };
+            let events = crate::data(&text);
+            let own = events.iter().filter(|event| !sent.events.contains(event));
+            let own = serde_json::to_string(&own.collect::<Vec<_>>()).unwrap();
+            assert!(
+                !own.contains("There is no answer.") && !own.contains("text_delta"),
+                "{}: {own}",
+                sent.name
+            );
+            assert!(
+                !own.contains("signature_delta") && !own.contains("\"output\":[{"),
+                "{}: {own}",
+                sent.name
+            );
+            let is_open = text.matches("event: content_block_start").count()
+                > text.matches("event: content_block_stop").count();
+            assert!(
+                !is_open || own.contains("\"error\""),
+                "{}: {own}",
+                sent.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_holds_up_the_server() {
+    struct Counts(Gateway, Arc<Mutex<usize>>);
+    #[async_trait]
+    impl Agent<copilot_wire::openai::OpenAi> for Counts {
+        async fn answer(
+            &self,
+            request: Request<copilot_wire::openai::OpenAi>,
+            reply: Reply<copilot_wire::openai::OpenAi>,
+        ) -> Result<(), AgentError> {
+            use copilot_wire::models::Passthrough;
+            let mut passthrough =
+                Passthrough::<copilot_wire::openai::OpenAi, _>::new(&request, reply);
+            loop {
+                passthrough.write(&self.0.pieces[0]).await?;
+                *self.1.lock().unwrap() += self.0.pieces[0].len();
+            }
+        }
+    }
+    let piece =
+        r#"data: {"choices":[{"index":0,"delta":{"content":"word"},"finish_reason":null}]}"#;
+    let written = Arc::new(Mutex::new(0));
+    let agent = Counts(
+        Gateway::new(CHAT, format!("{piece}\n\n")),
+        Arc::clone(&written),
+    );
+    let request = Bytes::from(request(CHAT, true).to_string());
+    let request = copilot_wire::openai::ChatRequest::from_json(request).unwrap();
+    let mut body = copilot_wire::Body::run(agent, Request::new(request), &Env::default());
+    for frames in 1..10 {
+        assert!(poll(pin!(body.next())).is_ready());
+        let written = *written.lock().unwrap();
+        assert!(
+            written < frames * 20_000,
+            "{written} bytes of {frames} frames"
+        );
+    }
+}

@@ -269,15 +269,22 @@ fn a_request_of_the_same_dialect_is_sent_as_it_is() {
         {"type": "message", "id": "msg_1", "role": "user", "content": "Hi"},
         {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ZW5j"},
         {"type": "reasoning", "id": "rs_2", "summary": []},
+        {"type": "message", "id": "msg_0123456789abcdef0123456789abcdef", "role": "assistant", "content": "ours"},
+        {"type": "message", "id": "msg_0123456789abcdef0123456789abcdefo12", "role": "assistant", "content": "stored"},
+        {"type": "mcp_approval_request", "id": "mcpr_0123456789abcdef0123456789abcdef", "name": "t"},
         {"type": "custom_tool_call", "id": "ct_1", "call_id": "c1", "name": "apply_patch", "input": "*"}]});
     let request = ResponsesRequest::from_json(body.to_string().as_bytes()).unwrap();
     let mut again = Responses::ask(&Request::<Responses>::new(request));
     let json = value(Responses::body(&mut again));
     let expected = json!({"model": "m", "stream": true, "store": false, "reasoning": {"effort": "low"},
         "include": ["web_search_call.results", "reasoning.encrypted_content"], "input": [
-        {"type": "message", "role": "user", "content": "Hi"},
-        {"type": "reasoning", "summary": [], "encrypted_content": "ZW5j"},
-        {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": "*"}]});
+        {"type": "message", "id": "msg_1", "role": "user", "content": "Hi"},
+        {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "ZW5j"},
+        // Ids that this crate has assigned are unknown to the server. An answer names that of an approval.
+        {"type": "message", "role": "assistant", "content": "ours"},
+        {"type": "message", "role": "assistant", "content": "stored"},
+        {"type": "mcp_approval_request", "id": "mcpr_0123456789abcdef0123456789abcdef", "name": "t"},
+        {"type": "custom_tool_call", "id": "ct_1", "call_id": "c1", "name": "apply_patch", "input": "*"}]});
     assert_eq!(json, expected);
     // Without reasoning there is nothing to ask for.
     let request = ResponsesRequest::from_json(&br#"{"input":"Hi"}"#[..]).unwrap();

@@ -36,8 +36,12 @@
 //! text were in the slot of a thread, another thread that writes a part or ends the turn could not find it.
 //!
 //! While the head of the response waits for the first output (`State::held`), no bytes are sent. If a turn fails then,
-//! and the buffer contains only what the session wrote to open the reply, the body of an error response replaces these
-//! bytes. The same happens if a document fails, because nothing of it was sent either.
+//! and the buffer contains only the bytes that open the reply (`State::opening`), the body of an error response replaces
+//! these bytes. The same happens if a document fails, because nothing of it was sent either.
+//!
+//! In a protocol whose head waits, the first write opens the reply, or the first keep-alive. Until then the answer of
+//! another server can become the reply ([`Passthrough`]): its frames are written as they came, those before the first
+//! output count as opening bytes, and the session only follows them, so that it can end them as a failure.
 //!
 //! # What another thread can see
 //!
@@ -58,7 +62,7 @@
 //!
 //! | state | from | to | when |
 //! |---|---|---|---|
-//! | [`Turn`] | `Open` | `Ended` | an ending or a question was written: [`end`](Channel::end), [`confirm`](Channel::confirm) |
+//! | [`Turn`] | `Open` | `Ended` | an ending or a question was written: [`end`](Channel::end), [`confirm`](Channel::confirm), or the end of a [`Passthrough`] |
 //! | | `Open`, `Ended` | `Closed` | the agent has ended and the reply is dropped, in either order: [`close`](Channel::close) |
 //! | | `Open`, `Ended` | `Closed` | the turn is stopped, whether or not the agent and the reply have ended: [`Frames::stop`] |
 //! | | `Ended` | `Open` | the question was answered while the stream is open: [`reopen`](Channel::reopen) |
@@ -66,6 +70,9 @@
 //! | | `Dropped` | `Alive` | with `Open`: the agent runs again |
 //! | `outcome` | `None` | `Some` | the agent returned, panicked or was dropped, whichever is first: [`settle`](Channel::settle) |
 //! | `closed` | `None` | `Some` | with `Closed`: `outcome` moves here |
+//! | [`Passthrough`] | `Off` | `Begun` | the agent passes on an answer, and nothing was written: [`begin_passthrough`](Channel::begin_passthrough) |
+//! | | `Begun` | `Running` | the first frame of the other server was written: [`poll_pass`](Channel::poll_pass) |
+//! | | `Begun`, `Running` | `Ended` | its end was written: [`end_pass`](Channel::end_pass), [`pass_document`](Channel::pass_document) |
 //! | [`Reader`] | `Attached` | `Gone` | the body is dropped, and the run with it: [`Frames::detach`] |
 //! | | `Attached` | `Drained` | the body is dropped after [`Body::detach`](super::Body::detach): the run goes on |
 //!
@@ -81,6 +88,8 @@
 
 mod frames;
 mod passthrough;
+mod question;
+mod report;
 mod state;
 
 pub(super) use frames::Frames;
@@ -100,8 +109,8 @@ use crate::json::rollback::Rollback;
 use crate::json::short::Token;
 use crate::protocol::consent::Asking;
 use crate::protocol::{
-    self, AgentError, Confirmation, Failure, LONGEST_PIECE, Part, Progress, Protocol, Question,
-    Record, Refusal, SendError, Session, Usage,
+    AgentError, Failure, LONGEST_PIECE, Progress, Protocol, Record, Refusal, SendError, Session,
+    Usage,
 };
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -318,32 +327,6 @@ impl<P: Protocol> Channel<P> {
         }
         self.hand_over(&mut state)?;
         self.append(state, Turn::Ended, true, render)
-    }
-
-    /// Writes a question, which ends the turn.
-    pub(super) fn confirm(&self, confirmation: &Confirmation) -> Result<(), SendError> {
-        let ask = |confirmation: &Confirmation| self.asking.ask(confirmation, self.record.env());
-        self.end(|session, out| {
-            session.part(Part::Confirm(&Question::new(confirmation, &ask)), out)
-        })
-    }
-
-    /// Returns `true` if an ending or a question was written, and the turn is not closed.
-    pub(super) fn is_ended(&self) -> bool {
-        self.lock().turn == Turn::Ended
-    }
-
-    /// Reopens the turn of an agent that waits for the answer to its question. The caller then creates a new
-    /// [`Reply`](super::Reply). Returns `false` if the turn is not [ended](Self::is_ended) or has no reader.
-    pub(super) fn reopen(&self) -> bool {
-        let mut state = self.lock();
-        // The write that ended the turn has consumed the reply, so no other reply exists.
-        let is_open = state.turn == Turn::Ended && !matches!(state.reader, Reader::Gone);
-        if is_open {
-            state.turn = Turn::Open;
-            state.reply = Handle::Alive;
-        }
-        is_open
     }
 
     fn append(
@@ -600,25 +583,5 @@ impl<P: Protocol> Channel<P> {
         if self.task.report() && !is_polling {
             self.task.wake_reader();
         }
-    }
-}
-
-/// Reports the turn: body, run and reply are dropped.
-impl<P: Protocol> Drop for Channel<P> {
-    fn drop(&mut self) {
-        let state = self.state.get_mut();
-        let state = state.unwrap_or_else(PoisonError::into_inner);
-        let outcome = match &state.closed {
-            Some((Outcome::Failed(error), sent)) => {
-                protocol::Outcome::Failed { error, sent: *sent }
-            }
-            Some((Outcome::Panicked, sent)) => protocol::Outcome::Panicked { sent: *sent },
-            Some((Outcome::Cancelled, _)) => protocol::Outcome::Cancelled,
-            Some((Outcome::ShutDown, _)) => protocol::Outcome::ShutDown,
-            // If the client did not receive the whole answer, it counts as disconnected, whatever the agent returned.
-            Some((Outcome::Answered, _)) if !state.unread => protocol::Outcome::Answered,
-            Some((Outcome::Answered | Outcome::Dropped, _)) | None => protocol::Outcome::ClientLeft,
-        };
-        self.record.finish(outcome, state.progress);
     }
 }

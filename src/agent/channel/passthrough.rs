@@ -6,6 +6,7 @@ use super::{Channel, State, Turn};
 use crate::protocol::{FrameKind, Protocol, SendError, Session as _};
 
 /// The part of another server's answer in a reply.
+#[allow(dead_code, reason = "only dialects of models pass answers on")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Passthrough {
     /// The agent writes the reply.
@@ -19,6 +20,7 @@ pub(super) enum Passthrough {
     Ended,
 }
 
+#[allow(dead_code, reason = "only dialects of models pass answers on")]
 impl<P: Protocol> State<P> {
     /// Returns the kind of a frame of another server, after the session has followed its event. The frame of an unknown
     /// event is output.
@@ -32,6 +34,7 @@ impl<P: Protocol> State<P> {
     }
 }
 
+#[allow(dead_code, reason = "only dialects of models pass answers on")]
 impl<P: Protocol> Channel<P> {
     /// Records that the answer of another server is going to be the reply. Returns `false` if anything was written.
     pub(in crate::agent) fn begin_passthrough(&self) -> bool {

@@ -150,7 +150,7 @@ impl Session {
         if let (Some(response), false) = (&event.response, event.is_last()) {
             // The other server's response has the members that have no field.
             self.required = Cow::Borrowed("");
-            self.response = Box::new(own(&**response));
+            *self.response = own(&**response);
             self.response.output = List::new();
         }
         self.done |= event.is_last();
@@ -551,7 +551,7 @@ impl protocol::Session for Session {
     /// written.
     fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
         // The other server numbers the events of its answer.
-        match self.done || self.is_passed || self.number == 0 {
+        match self.streams && (self.done || self.is_passed || self.number == 0) {
             true => out.extend_from_slice(framing.keep_alive()),
             false => self.event_of_response(EventKind::InProgress, out),
         }

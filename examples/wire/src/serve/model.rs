@@ -379,6 +379,15 @@ impl<P: Protocol> Agent<P> for Model {
             Dialect::Messages => self.relay::<Anthropic, P>(request, reply).await,
         }
     }
+
+    fn is_gateway(&self) -> bool {
+        let name = match self.server.dialect {
+            Dialect::Chat => OpenAi::NAME,
+            Dialect::Responses => Responses::NAME,
+            Dialect::Messages => Anthropic::NAME,
+        };
+        P::NAME == name
+    }
 }
 
 /// A failure of a server, with its cause for the log.

@@ -230,3 +230,31 @@ fn models_are_listed_and_others_are_unknown_unless_one_answers_for_all() {
     assert_eq!(gateway.ask("gpt", &[]).0.status, 200);
     assert!(upstream.asked()[1].body.contains(r#""model":"m""#));
 }
+
+#[test]
+fn in_the_dialect_of_the_server_its_answer_arrives_as_it_was_sent() {
+    let answer = "event: message_start\r\ndata:{\"type\":\"message_start\",\"message\":{\"id\":\"up\",\"type\":\"message\",\"role\":\"assistant\",\"model\":\"up\",\"content\":[],\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\r\n\r\n\
+        event: content_block_start\r\ndata:{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"thinking\",\"thinking\":\"\",\"signature\":\"SIG\"}}\r\n\r\n\
+        event: content_block_stop\r\ndata:{\"type\":\"content_block_stop\",\"index\":0}\r\n\r\n\
+        event: message_delta\r\ndata:{\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"pause_turn\"},\"usage\":{\"output_tokens\":1}}\r\n\r\n\
+        event: message_stop\r\ndata:{\"type\":\"message_stop\"}\r\n\r\n";
+    let upstream = Upstream::new([stream(answer)]);
+    let gateway = Gateway::before(upstream.address, "messages", &["--model", "m"]);
+    let mut request = json!({"model": "m", "max_tokens": 9, "stream": true, "messages": [{"role": "user", "content": "q"}]});
+    let (head, body) = gateway.request("POST", "/v1/messages", &[], &request.to_string());
+    assert_eq!(head.status, 200, "{body}");
+    assert_eq!(
+        body,
+        answer.replace("\r\n", "\n").replace("data:", "data: ")
+    );
+    let document = r#"{"id":"up","type":"message","role":"assistant","content":[{"type":"compaction","content":"all"}],"usage":{"input_tokens":1,"output_tokens":1},"stop_reason":"compaction"}"#;
+    upstream.script(response(
+        "200 OK",
+        "content-type: application/json\r\n",
+        document,
+    ));
+    request["stream"] = json!(false);
+    let (head, body) = gateway.request("POST", "/v1/messages", &[], &request.to_string());
+    assert_eq!((head.status, &*body), (200, document));
+    assert!(upstream.asked()[1].body.contains("\"stream\":false"));
+}

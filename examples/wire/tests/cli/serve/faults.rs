@@ -116,7 +116,9 @@ fn every_front_end_says_what_is_wrong_and_the_log_the_cause() {
         } else {
             &FRONT_ENDS[..]
         };
-        for protocol in front_ends {
+        // A client of the server's dialect gets the calls as they are, as from the server itself.
+        let is_call = [CALL, NOT_HERE].contains(&sentence);
+        for protocol in front_ends.iter().filter(|it| !is_call || **it != "openai") {
             let seen = gateway.chat(protocol, "How is the tide?");
             assert_eq!(
                 seen.matches(sentence).count(),
