@@ -82,7 +82,7 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     pub fn new(agent: A) -> Self {
         let program = std::env::args_os().next().map(std::path::PathBuf::from);
         let name = program.as_deref().and_then(|path| path.file_stem());
-        let name = name.unwrap_or("agent".as_ref()).to_string_lossy();
+        let name = name.unwrap_or_else(|| "agent".as_ref()).to_string_lossy();
         let store = Arc::new(MemoryConversationStore::new());
         Self {
             agent: Arc::new(agent),

@@ -1,5 +1,9 @@
 //! The agent inside an emulated editor.
 
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
+mod bounds;
+mod golden;
 mod input;
 mod official;
 mod sessions;

@@ -41,10 +41,10 @@ fn the_client_of_the_sdk_talks_to_a_server() {
             .v1()
             .on_receive_notification(
                 async move |update: SessionNotification, _| {
-                    if let SessionUpdate::AgentMessageChunk(chunk) = update.update {
-                        if let ContentBlock::Text(piece) = chunk.content {
-                            shown.lock().unwrap().push_str(&piece.text);
-                        }
+                    if let SessionUpdate::AgentMessageChunk(chunk) = update.update
+                        && let ContentBlock::Text(piece) = chunk.content
+                    {
+                        shown.lock().unwrap().push_str(&piece.text);
                     }
                     Ok(())
                 },

@@ -1,14 +1,22 @@
 //! The agent of the tests, and editors for it.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation as _, Cut, HistoryItem,
     Notice, Protocol, Role, Status, Table, ToolRun, Usage, Verdict,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
-use copilot_wire_acp::{EmulatedEditor, Server};
+use copilot_wire_acp::sdk::v1::schema::{
+    Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, ReadTextFileRequest, SessionUpdate,
+    StopReason,
+};
+use copilot_wire_acp::{Acp, EmulatedEditor, Server};
 use serde_json::json;
+
+/// The pieces that floods have written.
+pub(crate) static WRITTEN: AtomicUsize = AtomicUsize::new(0);
 
 /// Does what the prompt asks for.
 pub(crate) struct Player;
@@ -80,6 +88,27 @@ impl<P: Protocol> Agent<P> for Player {
                 reply.status("Working").await?;
                 std::future::pending::<()>().await;
             }
+            "read" => match request.native::<Acp>(reply) {
+                Ok((request, reply)) => {
+                    let path = request.workspace.cwd.join("a.rs");
+                    let file = ReadTextFileRequest::new(request.session_id.clone(), path);
+                    match request.editor().request(&file).await {
+                        Ok(file) => reply.text(file.content).await?,
+                        Err(error) => reply.text(error.to_string()).await?,
+                    }
+                    let entry =
+                        PlanEntry::new("x", PlanEntryPriority::High, PlanEntryStatus::Pending);
+                    reply
+                        .send(SessionUpdate::Plan(Plan::new(vec![entry])))
+                        .await?;
+                    reply.end(StopReason::MaxTurnRequests)?;
+                }
+                Err(_) => return Err(AgentError::new("Not an editor.")),
+            },
+            "flood" => loop {
+                WRITTEN.fetch_add(1, Ordering::Relaxed);
+                reply.text("x".repeat(1000)).await?;
+            },
             "call" => {
                 let call = copilot_wire::protocol::ToolCall::new("x", &json!({}))?;
                 reply.call(call)?;
@@ -92,7 +121,7 @@ impl<P: Protocol> Agent<P> for Player {
                 match request.answer() {
                     Some(answer) if answer.accepts("d") => reply.text("deleted").await?,
                     Some(answer) if answer.verdict == Verdict::Refused => {
-                        reply.text("kept").await?
+                        reply.text("kept").await?;
                     }
                     Some(answer) => {
                         reply.text(format!("{prompt} {:?}", answer.verdict)).await?;
