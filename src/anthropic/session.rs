@@ -44,6 +44,8 @@ pub struct Reply {
     is_line: bool,
     /// The current call, with the pieces of its arguments.
     building: Option<(ToolUseBlock, String)>,
+    /// `true` once a block of a kind that only this dialect has was written.
+    said: bool,
     calls: Vec<ToolUseBlock>,
     /// The size in bytes of the calls so far.
     buffered: usize,
@@ -66,6 +68,7 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         is_signed: false,
         is_line: true,
         building: None,
+        said: false,
         calls: Vec::new(),
         buffered: 0,
         stop: Stop::default(),
@@ -98,6 +101,8 @@ impl Blocks for Reply {
     type Ending = Ending;
     type Event = Event;
     type Document = Accumulator;
+
+    const TAKES_ANY_CALL: bool = true;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);
@@ -150,8 +155,6 @@ impl Blocks for Reply {
             Output::Start(block) => return self.native_start(block, to),
             Output::Delta(delta) => return self.native_delta(delta, to),
             Output::Stop if self.building.is_some() => return self.complete_call(),
-            // The text block remains open for later text.
-            Output::Stop if to.is_open(Block::Text) => {}
             Output::Stop => to.close(self),
             Output::Message(delta) => {
                 self.usage.update(&delta.usage);
@@ -221,8 +224,8 @@ impl Blocks for Reply {
         self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
             id: call.id.clone().unwrap_or_default(),
             name: call.name.clone(),
-            input: call.arguments.clone(),
-            unknown: Members::new(),
+            input: input(call),
+            unknown: call.by_model.clone().unwrap_or_default(),
         }))
     }
 
@@ -253,7 +256,11 @@ impl Blocks for Reply {
             self.delta(Delta::InputJson(input), to);
             to.close(self);
         }
-        if !to.has_text() && !has_calls {
+        let ended = matches!(
+            self.stop.stop_reason,
+            None | Some(StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence)
+        );
+        if !to.has_text() && !has_calls && !self.said && ended {
             to.text(self, crate::models::NO_ANSWER);
         }
         to.close(self);
@@ -324,7 +331,10 @@ impl Reply {
 
     fn native_start(&mut self, block: &ContentBlock, to: &mut To<'_>) -> Result<(), SendError> {
         match block {
-            ContentBlock::Text(block) => to.text(self, &block.text),
+            ContentBlock::Text(block) => {
+                to.open(self, Block::Text);
+                to.text(self, &block.text);
+            }
             ContentBlock::ToolUse(call) => {
                 self.check_tool(&call.name, to)?;
                 self.complete_call()?;
@@ -332,14 +342,13 @@ impl Reply {
                 // reach the client.
                 self.building = Some((own(call), String::new()));
             }
-            // Any other block would close the text block, and clients print or join only one.
-            _ if to.has_text() => {}
             ContentBlock::Thinking(block) => {
-                to.close(self);
-                self.reasoning(&block.thinking, to);
+                to.open(self, Block::Reasoning);
+                to.piece(self, Block::Reasoning, &block.thinking);
                 return self.native_delta(&Delta::Signature(block.signature.clone()), to);
             }
             ContentBlock::ToolResult(_) | ContentBlock::Other(_) => {
+                self.said = true;
                 to.open(self, Block::Other);
                 self.start(block.clone(), to);
             }
@@ -350,7 +359,7 @@ impl Reply {
     fn native_delta(&mut self, delta: &Delta, to: &mut To<'_>) -> Result<(), SendError> {
         match (delta, &mut self.building) {
             (Delta::Text(text), _) => to.text(self, text),
-            (Delta::Thinking(text), _) => self.reasoning(text, to),
+            (Delta::Thinking(text), _) => to.piece(self, Block::Reasoning, text),
             (Delta::Citation(_), _) => {
                 if !to.is_open(Block::Text) {
                     to.open(self, Block::Text);
@@ -430,6 +439,30 @@ impl Reply {
             call.input = Json::parse_object(&text).unwrap_or_default();
         }
         self.buffer_calls(std::iter::once(call))
+    }
+}
+
+/// Returns the arguments of a call as an object, which the dialect requires.
+fn input(call: &ToolCall) -> Json {
+    let Some(text) = call.arguments.string() else {
+        return call.arguments.clone();
+    };
+    // Some models write `null`, or encode the object twice.
+    let twice = || {
+        Json::parse(text.as_bytes().to_vec())
+            .ok()?
+            .string()
+            .map(|it| it.into_owned())
+    };
+    match text.trim() {
+        "null" => Json::object(|_| ()),
+        _ => twice()
+            .and_then(|it| Json::parse_object(&it).ok())
+            .unwrap_or_else(|| {
+                Json::object(|object| {
+                    object.str("invalid_json", &text);
+                })
+            }),
     }
 }
 

@@ -50,6 +50,7 @@ mod kind;
 pub(crate) mod lanes;
 mod list;
 mod members;
+pub(crate) mod merge;
 mod nesting;
 mod object_writer;
 mod pointer;

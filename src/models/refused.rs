@@ -6,7 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 
 use super::Upstream;
-use crate::json::Json;
+use super::relay::error_of;
 use crate::protocol::{AgentError, ModelFault};
 
 /// The maximum time before a request is repeated.
@@ -53,7 +53,7 @@ pub fn retry_after(status: StatusCode, headers: &HeaderMap, attempt: u32) -> Opt
 #[derive(Debug)]
 struct Refused {
     status: StatusCode,
-    /// The codes of the error, without its message.
+    /// The code of the error, without its message.
     error: Option<String>,
     fault: ModelFault,
 }
@@ -79,12 +79,12 @@ impl std::error::Error for Refused {
 /// think that its own key is meant. If the server is busy, the failure is retryable, because the server has not begun
 /// to answer.
 ///
-/// The cause contains the status and the codes of the error, but not its message, which may contain keys.
+/// The cause contains the status and the code of the error, but not its message, which may contain keys.
 #[must_use]
 #[track_caller]
 pub fn refused<U: Upstream>(status: StatusCode, body: &[u8]) -> AgentError {
-    let error = Json::parse(body.to_vec()).ok().as_ref().and_then(U::error);
-    if error.as_ref().is_some_and(U::is_too_long) {
+    let error = error_of::<U>(body);
+    if error.as_ref().is_some_and(|error| error.too_long) {
         return AgentError::too_long();
     }
     let (fault, shown) = match status.as_u16() {
@@ -99,7 +99,7 @@ pub fn refused<U: Upstream>(status: StatusCode, body: &[u8]) -> AgentError {
     };
     let failure = AgentError::from(Refused {
         status,
-        error: error.map(|error| format!("{error:?}")),
+        error: error.and_then(|error| error.code),
         fault,
     });
     match fault {

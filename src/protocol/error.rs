@@ -226,6 +226,7 @@ impl AgentError {
             message: self.message(),
             retryable: self.retryable,
             too_long: self.too_long,
+            code: None,
         }
     }
 

@@ -228,7 +228,7 @@ async fn mixed_calls(reply: &Reply<OpenAi>) -> Result<(), AgentError> {
 async fn relay(upstream: &[u8], reply: &Reply<OpenAi>) -> Result<(), AgentError> {
     let mut relay = Relay::new();
     for piece in upstream.chunks(50) {
-        relay.forward(piece, reply).await?;
+        relay.pass(piece, reply).await?;
     }
     relay.finish()?;
     Ok(())

@@ -147,7 +147,7 @@ impl Agent<Responses> for Native {
 async fn relay(upstream: &[u8], reply: &Reply<Responses>) -> Result<(), AgentError> {
     let mut relay = Relay::new();
     for piece in upstream.chunks(50) {
-        relay.forward(piece, reply).await?;
+        relay.pass(piece, reply).await?;
     }
     relay.finish()?;
     Ok(())
