@@ -1,9 +1,10 @@
 //! Assembly of calls from fragments.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{CallDelta, CallForm};
-use crate::json::{Members, own};
+use super::{CallDelta, CallForm, ToolCall};
+use crate::json::{Json, Members, own};
 
 /// The calls of an answer, while their fragments arrive.
 ///
@@ -99,6 +100,29 @@ impl PartialCall {
     fn weight(&self) -> usize {
         let fragment = CallDelta::new(self.key, &self.id, &self.name, &self.arguments);
         weight(&fragment) + members_weight(&self.members)
+    }
+}
+
+impl ToolCall {
+    /// Creates a call that a model made. Arguments that are not a JSON object become a string. A reply in which a model
+    /// of its protocol may call any tool accepts such a call as it is.
+    pub(crate) fn of_model(call: PartialCall) -> Self {
+        let arguments = Json::parse_object(&call.arguments);
+        Self {
+            name: call.name,
+            // Serializing a string cannot fail.
+            arguments: arguments
+                .or_else(|_| Json::encode(&call.arguments))
+                .unwrap_or_default(),
+            id: Some(call.id).filter(|id| !id.is_empty()),
+            by_model: Some(call.members),
+        }
+    }
+
+    /// Returns the text of the arguments: the JSON object, or the text of a model that is not one.
+    pub(crate) fn arguments_text(&self) -> Cow<'_, str> {
+        let text = self.arguments.string().filter(|_| self.by_model.is_some());
+        text.unwrap_or(Cow::Borrowed(self.arguments.text()))
     }
 }
 

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::calls::PartialCall;
 use super::{Cut, SendError, Usage};
 use crate::json::{Json, Kind, Members, WriteError};
 
@@ -582,26 +581,5 @@ impl ToolCall {
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into()).filter(|id| !id.is_empty());
         self
-    }
-
-    /// Creates a call that a model made. Arguments that are not a JSON object become a string. A reply in which a model
-    /// of its protocol may call any tool accepts such a call as it is.
-    pub(crate) fn of_model(call: PartialCall) -> Self {
-        let arguments = Json::parse_object(&call.arguments);
-        Self {
-            name: call.name,
-            // Serializing a string cannot fail.
-            arguments: arguments
-                .or_else(|_| Json::encode(&call.arguments))
-                .unwrap_or_default(),
-            id: Some(call.id).filter(|id| !id.is_empty()),
-            by_model: Some(call.members),
-        }
-    }
-
-    /// Returns the text of the arguments: the JSON object, or the text of a model that is not one.
-    pub(crate) fn arguments_text(&self) -> Cow<'_, str> {
-        let text = self.arguments.string().filter(|_| self.by_model.is_some());
-        text.unwrap_or(Cow::Borrowed(self.arguments.text()))
     }
 }

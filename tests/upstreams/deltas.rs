@@ -248,7 +248,7 @@ responses same same reasoning reasoning same text text text same text same same 
 anthropic same same reasoning reasoning text text text text same text same same same
 github same - - - cite text text error - same - error error
 openbb same - same status cite table chart status - text - status text
-ag_ui same same same - same same same text same - text same
+ag_ui same same same - same same same text same text - text same
 ui_stream same same same - same same same text same text - text same
 meilisearch same - - - text text text text - text - same same
 mcp same - status status text text text text - text - text same";
