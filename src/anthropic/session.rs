@@ -28,9 +28,9 @@ pub type Session = BlockSession<Reply>;
 /// One reply: its blocks, and the calls that are buffered until its end.
 ///
 /// The order of a stream is: `message_start`; blocks numbered from 0, one open at a time;
-/// `message_delta` with the stop reason; `message_stop`. There is at most one text block, open
+/// `message_delta` with the stop reason; `message_stop`. The parts of the shared vocabulary make one text block, open
 /// until the calls, because `claude -p` prints only the last one; so thinking is written before it
-/// or dropped. Calls are written when the answer is complete, because Claude Code runs a call even
+/// or dropped. Blocks that an agent sends stay as they are. Calls are written when the answer is complete, because Claude Code runs a call even
 /// if an error follows it.
 #[derive(Debug)]
 pub struct Reply {
