@@ -120,6 +120,7 @@ impl ToolCall {
     }
 
     /// Returns the text of the arguments: the JSON object, or the text of a model that is not one.
+    #[allow(dead_code, reason = "only protocols of models use it")]
     pub(crate) fn arguments_text(&self) -> Cow<'_, str> {
         let text = self.arguments.string().filter(|_| self.by_model.is_some());
         text.unwrap_or(Cow::Borrowed(self.arguments.text()))
