@@ -16,6 +16,7 @@ use std::hash::Hash;
 
 use copilot_wire::github::SessionInfo;
 use copilot_wire::json::{Escape, Json, JsonError, Kind, Members, WriteError};
+use copilot_wire::models::RelayError;
 use copilot_wire::openai::FinishReason;
 use copilot_wire::openbb::{OpenBb, OptionValue, Output, StateError, Url};
 use copilot_wire::protocol::{
@@ -59,9 +60,7 @@ fn errors_can_be_compared_cloned_and_sent() {
     is_error::<SendError>();
     is_error::<StateError>();
     is_error::<WriteError>();
-    is_error::<anthropic::RelayError>();
-    is_error::<openai::RelayError>();
-    is_error::<responses::RelayError>();
+    is_error::<RelayError>();
 }
 
 #[test]

@@ -18,11 +18,11 @@ use serde_json::{Value, json};
 struct Loop<U: Upstream>(Vec<String>, std::marker::PhantomData<fn() -> U>);
 
 #[async_trait]
-impl<P: Protocol, U: Upstream<Event: Sync, Failure: Send> + 'static> Agent<P> for Loop<U> {
+impl<P: Protocol, U: Upstream> Agent<P> for Loop<U> {
     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         for stream in &self.0 {
             let mut relay = Relay::<U>::new();
-            let relayed = relay.text(stream.as_bytes(), &reply).await;
+            let relayed = relay.pass(stream.as_bytes(), &reply).await;
             relayed.map_err(|_| AgentError::new("the upstream failed"))?;
         }
         Ok(())
@@ -87,9 +87,7 @@ fn response(input: u64, output: u64) -> String {
 }
 
 /// Returns what observers and the client of chat completions get.
-fn spent<U: Upstream<Event: Sync, Failure: Send> + 'static>(
-    streams: [String; 2],
-) -> (Usage, Value) {
+fn spent<U: Upstream>(streams: [String; 2]) -> (Usage, Value) {
     let seen = Arc::new(Mutex::new(None));
     let log = Arc::clone(&seen);
     let router = Router::new()

@@ -76,6 +76,7 @@
 mod check;
 mod content;
 mod conversation;
+mod deltas;
 mod event;
 mod mount;
 mod outcome;
@@ -108,7 +109,7 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::protocol::{
-    AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    AgentError, Capabilities, Delta, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
 };
 
 /// AG-UI over HTTP and server-sent events.
@@ -138,6 +139,10 @@ impl Protocol for AgUi {
     fn conversation_id<'a>(input: &'a RunAgentInput, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
         let id = Some(&*input.thread_id).filter(|id| !id.is_empty());
         id.map(Cow::Borrowed)
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        deltas::deltas(event, to);
     }
 
     fn session(input: &RunAgentInput, settings: &Settings, env: &Env) -> Session {

@@ -212,6 +212,7 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
             name: call.function.name.clone(),
             arguments: Json::parse_object(&call.function.arguments)?,
             id: Some(call.id.clone()).filter(|id| !id.is_empty()),
+            by_model: None,
         })
     }
 }

@@ -280,13 +280,13 @@ impl<P: Protocol> Reply<P> {
         self.channel.begin_passthrough()
     }
 
-    /// Writes a frame of another server as it came. `event` is `None` if it has no meaning here.
+    /// Writes a frame of another server as it came, and returns its kind. `event` is `None` if it has no meaning here.
     pub(crate) fn pass(
         &self,
         frame: &[u8],
         event: Option<&P::Event>,
         follow: fn(&mut P::Session, &P::Event) -> FrameKind,
-    ) -> impl Future<Output = Result<(), SendError>> {
+    ) -> impl Future<Output = Result<FrameKind, SendError>> {
         poll_fn(move |cx| self.channel.poll_pass(cx, frame, event, follow))
     }
 

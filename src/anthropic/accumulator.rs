@@ -6,7 +6,8 @@ use std::fmt;
 use super::{
     ContentBlock, Delta, Event, Message, MessageDelta, Stop, TextBlock, ThinkingBlock, Usage,
 };
-use crate::json::{Json, Wire, own};
+use crate::json::merge::{self, Merged};
+use crate::json::{Json, Members, Wire, own};
 use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles events to a message.
@@ -40,6 +41,8 @@ struct Building {
     block: ContentBlock,
     /// The pieces of a call's arguments.
     input: String,
+    /// The members of deltas of kinds that this crate does not know.
+    more: Option<Merged>,
 }
 
 const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
@@ -126,7 +129,7 @@ impl Accumulator {
             }
             Delta::InputJson(text) => {
                 self.room.take(text.len())?;
-                // Without the start of the block there is no name to call, so the piece is dropped.
+                // Without the start of the block its kind is not known, so the piece is dropped.
                 if let Some(block) = self.blocks.get_mut(&index) {
                     block.input.push_str(text);
                 }
@@ -138,7 +141,22 @@ impl Accumulator {
                     block.citations.push(own(citation));
                 }
             }
-            Delta::Other(_) => {}
+            Delta::Other(delta) => {
+                let weight = OVERHEAD + merge::weight(delta);
+                self.room.take(weight)?;
+                if let Some(block) = self.blocks.get_mut(&index) {
+                    let members = delta.members().filter(|(key, _)| key != "type");
+                    let piece = members.collect::<Members>().to_raw();
+                    let added = match &mut block.more {
+                        Some(more) => more.add(&piece),
+                        None => {
+                            block.more = Some(Merged::new(&piece));
+                            weight
+                        }
+                    };
+                    self.room.free(weight.saturating_sub(added));
+                }
+            }
         }
         Ok(())
     }
@@ -220,6 +238,7 @@ impl Building {
         Self {
             block,
             input: String::new(),
+            more: None,
         }
     }
 
@@ -230,15 +249,22 @@ impl Building {
     }
 
     fn finish(self) -> ContentBlock {
-        let Self { mut block, input } = self;
-        if let ContentBlock::ToolUse(call) = &mut block {
+        let Self { block, input, more } = self;
+        if input.is_empty() && more.is_none() {
+            return block;
+        }
+        let mut whole = Merged::new(&block.to_raw());
+        if let Some(more) = more {
+            whole.add(&more.into_json());
+        }
+        let mut members: Members = whole.into_json().members().collect();
+        if !input.is_empty() {
             // Clients differ in where they read arguments; deltas count, as in Claude Code, and
             // else the start.
-            if !input.is_empty() {
-                call.input = Json::parse_object(&input).unwrap_or_else(|_| input.to_raw());
-            }
+            let input = Json::parse_object(&input).unwrap_or_else(|_| input.to_raw());
+            members.set("input", input);
         }
-        block
+        ContentBlock::from_raw(&members.to_raw()).unwrap_or(block)
     }
 }
 

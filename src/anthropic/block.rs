@@ -112,6 +112,7 @@ impl From<&ToolUseBlock> for ToolCall {
             name: call.name.clone(),
             arguments: call.input.clone(),
             id: Some(call.id.clone()).filter(|id| !id.is_empty()),
+            by_model: None,
         }
     }
 }

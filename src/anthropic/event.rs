@@ -83,7 +83,7 @@ pub enum Delta {
 /// blocks.
 ///
 /// A call is buffered until the answer is complete, because Claude Code runs a call even if an
-/// error follows it. Thinking and blocks of other types are dropped once text has started.
+/// error follows it. Other blocks are written one by one, in the order in which they are sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Output {

@@ -4,7 +4,8 @@
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
 //!   `POST /v1/messages`, with or without a stream.
 //! * Client: [`MessagesRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder)
-//!   reads the answer as [`Event`]s, and an [`Accumulator`] assembles them to a [`Message`].
+//!   reads the answer as [`Event`]s. A [`Completion`](crate::protocol::Completion) assembles the parts that
+//!   every protocol has, and an [`Accumulator`] a [`Message`].
 //! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
 //!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
@@ -107,7 +108,7 @@ pub use error::ErrorObject;
 pub use event::{Delta, Ending, Event, Output};
 pub use message::{Message, MessageDelta, Stop, StopReason, Usage};
 pub use mount::Model;
-pub use relay::{Relay, RelayError};
+pub use relay::Relay;
 pub use request::{MessageParam, MessagesRequest, Tool};
 pub use session::{Reply, Session};
 
@@ -121,7 +122,7 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use crate::conversations::UserConversations;
 use crate::json::Json;
 use crate::protocol::{
-    AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    self, AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
 };
 
 /// The header that tells clients if they may repeat a request.
@@ -172,6 +173,10 @@ impl Protocol for Anthropic {
         let user = Json::parse(user.string()?.into_owned()).ok()?;
         let id = user.get("session_id")?.string()?.into_owned();
         (!id.is_empty()).then_some(Cow::Owned(id))
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(protocol::Delta<'_>)) {
+        relay::deltas(event, to);
     }
 
     fn session(request: &MessagesRequest, (): &(), env: &Env) -> Session {

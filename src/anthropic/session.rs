@@ -29,9 +29,9 @@ pub type Session = BlockSession<Reply>;
 /// One reply: its blocks, and the calls that are buffered until its end.
 ///
 /// The order of a stream is: `message_start`; blocks numbered from 0, one open at a time;
-/// `message_delta` with the stop reason; `message_stop`. There is at most one text block, open
+/// `message_delta` with the stop reason; `message_stop`. The parts of the shared vocabulary make one text block, open
 /// until the calls, because `claude -p` prints only the last one; so thinking is written before it
-/// or dropped. Calls are written when the answer is complete, because Claude Code runs a call even
+/// or dropped. Blocks that an agent sends stay as they are. Calls are written when the answer is complete, because Claude Code runs a call even
 /// if an error follows it.
 #[derive(Debug)]
 pub struct Reply {
@@ -46,6 +46,8 @@ pub struct Reply {
     is_line: bool,
     /// The current call, with the pieces of its arguments.
     building: Option<(ToolUseBlock, String)>,
+    /// `true` once a block of a kind that only this dialect has was written.
+    said: bool,
     calls: Vec<ToolUseBlock>,
     /// The size in bytes of the calls so far.
     buffered: usize,
@@ -71,6 +73,7 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         is_signed: false,
         is_line: true,
         building: None,
+        said: false,
         calls: Vec::new(),
         buffered: 0,
         stop: Stop::default(),
@@ -136,6 +139,8 @@ impl Blocks for Reply {
     type Event = Event;
     type Document = Accumulator;
 
+    const TAKES_ANY_CALL: bool = true;
+
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);
     }
@@ -187,8 +192,6 @@ impl Blocks for Reply {
             Output::Start(block) => return self.native_start(block, to),
             Output::Delta(delta) => return self.native_delta(delta, to),
             Output::Stop if self.building.is_some() => return self.complete_call(),
-            // The text block remains open for later text.
-            Output::Stop if to.is_open(Block::Text) => {}
             Output::Stop => to.close(self),
             Output::Message(delta) => {
                 self.usage.update(&delta.usage);
@@ -258,8 +261,8 @@ impl Blocks for Reply {
         self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
             id: call.id.clone().unwrap_or_default(),
             name: call.name.clone(),
-            input: call.arguments.clone(),
-            unknown: Members::new(),
+            input: input(call),
+            unknown: call.by_model.clone().unwrap_or_default(),
         }))
     }
 
@@ -290,7 +293,11 @@ impl Blocks for Reply {
             self.delta(Delta::InputJson(input), to);
             to.close(self);
         }
-        if !to.has_text() && !has_calls && !self.is_passed {
+        let ended = matches!(
+            self.stop.stop_reason,
+            None | Some(StopReason::EndTurn | StopReason::ToolUse | StopReason::StopSequence)
+        );
+        if !to.has_text() && !has_calls && !self.said && ended && !self.is_passed {
             to.text(self, crate::models::NO_ANSWER);
         }
         to.close(self);
@@ -373,7 +380,10 @@ impl Reply {
 
     fn native_start(&mut self, block: &ContentBlock, to: &mut To<'_>) -> Result<(), SendError> {
         match block {
-            ContentBlock::Text(block) => to.text(self, &block.text),
+            ContentBlock::Text(block) => {
+                to.open(self, Block::Text);
+                to.text(self, &block.text);
+            }
             ContentBlock::ToolUse(call) => {
                 self.check_tool(&call.name, to)?;
                 self.complete_call()?;
@@ -381,14 +391,13 @@ impl Reply {
                 // reach the client.
                 self.building = Some((own(call), String::new()));
             }
-            // Any other block would close the text block, and clients print or join only one.
-            _ if to.has_text() => {}
             ContentBlock::Thinking(block) => {
-                to.close(self);
-                self.reasoning(&block.thinking, to);
+                to.open(self, Block::Reasoning);
+                to.piece(self, Block::Reasoning, &block.thinking);
                 return self.native_delta(&Delta::Signature(block.signature.clone()), to);
             }
             ContentBlock::ToolResult(_) | ContentBlock::Other(_) => {
+                self.said = true;
                 to.open(self, Block::Other);
                 self.start(block.clone(), to);
             }
@@ -399,7 +408,7 @@ impl Reply {
     fn native_delta(&mut self, delta: &Delta, to: &mut To<'_>) -> Result<(), SendError> {
         match (delta, &mut self.building) {
             (Delta::Text(text), _) => to.text(self, text),
-            (Delta::Thinking(text), _) => self.reasoning(text, to),
+            (Delta::Thinking(text), _) => to.piece(self, Block::Reasoning, text),
             (Delta::Citation(_), _) => {
                 if !to.is_open(Block::Text) {
                     to.open(self, Block::Text);
@@ -479,6 +488,30 @@ impl Reply {
             call.input = Json::parse_object(&text).unwrap_or_default();
         }
         self.buffer_calls(std::iter::once(call))
+    }
+}
+
+/// Returns the arguments of a call as an object, which the dialect requires.
+fn input(call: &ToolCall) -> Json {
+    let Some(text) = call.arguments.string() else {
+        return call.arguments.clone();
+    };
+    // Some models write `null`, or encode the object twice.
+    let twice = || {
+        Json::parse(text.as_bytes().to_vec())
+            .ok()?
+            .string()
+            .map(|it| it.into_owned())
+    };
+    match text.trim() {
+        "null" => Json::object(|_| ()),
+        _ => twice()
+            .and_then(|it| Json::parse_object(&it).ok())
+            .unwrap_or_else(|| {
+                Json::object(|object| {
+                    object.str("invalid_json", &text);
+                })
+            }),
     }
 }
 

@@ -46,12 +46,12 @@ mod context;
 mod conversation;
 mod copilot_error;
 mod data;
+mod deltas;
 mod event;
 mod message;
 mod mount;
 mod page_url;
 mod reference;
-mod relay;
 mod request;
 mod session;
 mod session_info;
@@ -76,7 +76,6 @@ pub use message::{Content, FunctionCall, Message};
 pub use mount::Mount;
 pub use page_url::{Page, PageUrl};
 pub use reference::{Metadata, Reference};
-pub use relay::Relay;
 pub use request::{ChatRequest, Sampling};
 pub use session::Session;
 pub use session_info::SessionInfo;
@@ -91,7 +90,7 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use crate::protocol::{
-    Capabilities, Decode, Env, EventError, Events, Protocol, Refusal, TextMember,
+    Capabilities, Decode, Delta, Env, EventError, Events, Protocol, Refusal, TextMember,
 };
 use crate::sse;
 
@@ -130,6 +129,10 @@ impl Protocol for GitHub {
 
     fn conversation_id<'a>(request: &'a ChatRequest, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
         request.thread_id.as_deref().map(Cow::Borrowed)
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        deltas::deltas(event, to);
     }
 
     fn session(request: &ChatRequest, chunks: &ChunkForm, env: &Env) -> Session {

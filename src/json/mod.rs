@@ -50,6 +50,11 @@ mod kind;
 pub(crate) mod lanes;
 mod list;
 mod members;
+#[allow(
+    dead_code,
+    reason = "only protocols whose answers can be documents use it"
+)]
+pub(crate) mod merge;
 mod nesting;
 mod object_writer;
 mod pointer;

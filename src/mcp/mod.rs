@@ -79,6 +79,7 @@
 
 mod calls;
 mod conversation;
+mod deltas;
 mod dialog;
 mod documents;
 mod endpoint;
@@ -111,8 +112,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
 use crate::protocol::{
-    AgentError, Answered, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
-    Resumption,
+    AgentError, Answered, Capabilities, Delta, Env, FrameDecoder, FrameEvent as _, Protocol,
+    Refusal, Resumption,
 };
 use error::RpcError;
 use message::Message;
@@ -165,6 +166,10 @@ impl Protocol for Mcp {
         Some(Cow::Owned(format!(
             "{tool} {length} {question}{handle} {nonce}"
         )))
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        deltas::deltas(event, to);
     }
 
     fn session(request: &CallRequest, (): &(), env: &Env) -> Session {

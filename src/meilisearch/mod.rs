@@ -68,6 +68,7 @@ mod append;
 mod calls;
 mod chunk;
 mod decoder;
+mod deltas;
 mod event;
 mod failure;
 mod history;

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Delta, Env, Protocol, Refusal};
 
 use super::{ApiError, ChatRequest, Decoder, Ending, Event, Failure, Output, Session, session};
 
@@ -27,6 +27,10 @@ impl Protocol for Meilisearch {
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         Ok(ChatRequest::read(&body)?)
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        super::deltas::deltas(event, to);
     }
 
     fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {

@@ -5,9 +5,8 @@ use std::borrow::Cow;
 use serde::Serialize;
 use tracing::Span;
 
-use super::Upstream;
 use crate::json::Json;
-use crate::protocol::{Attachment, Conversation, Cut, HistoryItem, Role, ToolCall};
+use crate::protocol::{Attachment, Completion, Conversation, Cut, HistoryItem, Role, ToolCall};
 
 /// The field with the answer of the model. Only spans with contents have it.
 const OUTPUT: &str = "gen_ai.output.messages";
@@ -103,20 +102,20 @@ fn message_of<'a>(role: &'static str, part: Part<'a>) -> Message<'a> {
 
 /// Records a complete answer in the current span: the model, the finish reason and, if the span has the field, the
 /// contents.
-pub(super) fn record_answer<U: Upstream>(answer: &U::Answer) {
+pub(super) fn record_answer(answer: &Completion) {
     let span = Span::current();
     if span.is_disabled() {
         return;
     }
-    let calls = U::calls(answer).unwrap_or_default();
-    let reason = match U::cut(answer) {
+    let calls = answer.calls();
+    let reason = match answer.cut() {
         Some(Cut::Length) => "length",
         Some(Cut::Filter) => "content_filter",
         Some(Cut::Other) => "error",
         None if calls.is_empty() => "stop",
         None => "tool_call",
     };
-    let model = U::answer_model(answer);
+    let model = answer.model();
     if !model.is_empty() {
         span.record("gen_ai.response.model", model);
     }
@@ -126,7 +125,7 @@ pub(super) fn record_answer<U: Upstream>(answer: &U::Answer) {
         tracing::field::debug([reason]),
     );
     if span.has_field(OUTPUT) {
-        let text = U::answer_text(answer);
+        let text = answer.text();
         let text = (!text.is_empty()).then(|| Part::Text {
             content: text.into(),
         });
@@ -135,6 +134,7 @@ pub(super) fn record_answer<U: Upstream>(answer: &U::Answer) {
                 id,
                 name,
                 arguments,
+                ..
             } = call;
             Part::ToolCall {
                 id: id.map(Cow::Owned),

@@ -5,11 +5,11 @@ use std::{fmt, mem};
 
 use bytes::Bytes;
 
-use super::relay::{Form, end_with, failed};
+use super::relay::{Form, error_of, hear};
 use super::{Relay, RelayError, Upstream};
 use crate::agent::{Reply, Request};
 use crate::json::Json;
-use crate::protocol::{EventDecoder, Protocol, Usage};
+use crate::protocol::{Completion, EventDecoder, FrameKind, Protocol};
 
 /// The maximum size in bytes of a frame, and of a document: the results of tools that a provider runs are large.
 const LIMIT: usize = 32 * 1024 * 1024;
@@ -56,7 +56,7 @@ pub struct Passthrough<U: Upstream, P: Protocol> {
     is_same: bool,
     /// `true` if the front end wants a stream.
     is_stream: bool,
-    /// `false` once the answer exceeds the limit of the accumulator, which has it for reports only.
+    /// `false` once the answer exceeds the limit of the completion, which is for reports only.
     is_heard: bool,
     /// The memory of the current frame.
     frame: Vec<u8>,
@@ -115,7 +115,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// # Errors
     ///
     /// [`RelayError`]. Return it from the agent, so that the reply fails.
-    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RelayError<U::Failure>> {
+    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
         let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
             return self.relay.pass(bytes, &self.reply).await;
@@ -125,37 +125,37 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             return Ok(());
         }
         let relay = &mut self.relay;
-        while !relay.is_over {
+        while !relay.is_over() {
             self.frame.clear();
             let frame = &mut self.frame;
             let Some(event) = relay.decoder.next_with_frame(&mut input, frame)? else {
                 break;
             };
-            let Some(event) = event else {
-                relay.has_output = true;
+            if let Some(event) = event {
+                let heard = hear::<U>(event, &mut relay.completion, None);
+                self.is_heard = self.is_heard && heard.result.is_ok();
+                if let Some(error) = relay.completion.error() {
+                    return Err(error.clone().into());
+                }
+                if relay.completion.is_over() {
+                    if self.is_heard && !relay.completion.is_complete() {
+                        return Err(RelayError::Truncated);
+                    }
+                    same.end_pass(frame, Some(event), U::follow)?;
+                } else {
+                    let kind = same.pass(frame, Some(event), U::follow).await?;
+                    relay.has_output = relay.has_output || kind == FrameKind::Output;
+                }
+            } else {
                 same.pass(frame, None, U::follow).await?;
-                continue;
-            };
-            relay.has_output = relay.has_output || U::is_output(event);
-            if let Some(failure) = U::failure(event) {
-                return Err(failed::<U>(failure));
+                relay.has_output = true;
             }
-            self.is_heard = self.is_heard && U::push(&mut relay.answer, event).is_ok();
-            if let Some(usage) = U::usage(event, &relay.answer) {
-                let more = usage.since(relay.reported);
-                relay.reported += more;
-                report(same, usage, more);
+            if let Some(more) = relay.spent() {
+                same.spend(more);
             }
-            if !U::is_last(event) {
-                same.pass(frame, Some(event), U::follow).await?;
-                continue;
-            }
-            relay.is_over = true;
-            if self.is_heard {
-                let answer = U::answer(mem::take(&mut relay.answer));
-                record::<U>(&answer.ok_or(RelayError::Truncated)?);
-            }
-            same.end_pass(frame, Some(event), U::follow)?;
+        }
+        if relay.is_over() && self.is_heard {
+            record(&relay.completion);
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// # Errors
     ///
     /// The errors of [`Relay::end`].
-    pub async fn end(mut self) -> Result<(), RelayError<U::Failure>> {
+    pub async fn end(mut self) -> Result<(), RelayError> {
         if let Form::Document(document) = &mut self.relay.form {
             let document = mem::take(document);
             return self.end_document(&document).await;
@@ -174,7 +174,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
             return self.relay.end(self.reply);
         };
-        if !self.relay.is_over {
+        if !self.relay.is_over() {
             // Complete without the last event, or an error.
             self.relay.finish()?;
             same.end_pass(b"", None, U::follow)?;
@@ -183,45 +183,42 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     }
 
     /// Passes on a document, or relays it if a stream is wanted or the dialects differ.
-    async fn end_document(self, document: &[u8]) -> Result<(), RelayError<U::Failure>> {
+    async fn end_document(mut self, document: &[u8]) -> Result<(), RelayError> {
         let document = document.strip_prefix(b"\xef\xbb\xbf").unwrap_or(document);
         let document = document.trim_ascii();
         let json = Json::parse(document.to_vec()).map_err(|_| RelayError::NoStream)?;
-        if let Some(failure) = U::error(&json) {
-            return Err(failed::<U>(failure));
+        if let Some(error) = error_of::<U>(document) {
+            return Err(error.into());
         }
-        let (answer, usage) = U::document(&json).ok_or(RelayError::NoStream)?;
-        record::<U>(&answer);
+        let events = U::document(&json).ok_or(RelayError::NoStream)?;
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
-        if let Some(same) = same.filter(|_| self.wants_document()) {
-            if let Some(usage) = usage {
-                report(same, usage, usage);
-            }
-            return Ok(same.pass_document(document)?);
+        let Some(same) = same.filter(|_| self.wants_document()) else {
+            self.relay.pass_events(events, &self.reply).await?;
+            return self.relay.end(self.reply);
+        };
+        for event in &events {
+            let heard = hear::<U>(event, &mut self.relay.completion, None);
+            self.is_heard = self.is_heard && heard.result.is_ok();
         }
-        self.reply.text(U::answer_text(&answer)).await?;
-        if let Some(usage) = usage {
-            self.reply.usage(usage).await?;
+        if let Some(error) = self.relay.completion.error() {
+            return Err(error.clone().into());
         }
-        end_with::<U, P>(answer, self.reply, false)
+        if self.is_heard {
+            record(&self.relay.completion);
+        }
+        if let Some(more) = self.relay.spent() {
+            same.spend(more);
+        }
+        Ok(same.pass_document(document)?)
     }
 }
 
-/// Reports the tokens of the answer so far, of which `more` are new.
-fn report<U: Upstream>(reply: &Reply<U>, usage: Usage, more: Usage) {
-    #[cfg(feature = "tracing")]
-    crate::protocol::spans::usage(&tracing::Span::current(), usage);
-    #[cfg(not(feature = "tracing"))]
-    let _ = usage;
-    reply.spend(more);
-}
-
 /// Records a complete answer in the span of the call.
-fn record<U: Upstream>(answer: &U::Answer) {
+fn record(completion: &Completion) {
     #[cfg(feature = "tracing")]
-    super::contents::record_answer::<U>(answer);
+    super::contents::record_answer(completion);
     #[cfg(not(feature = "tracing"))]
-    let _ = answer;
+    let _ = completion;
 }
 
 impl<U: Upstream, P: Protocol> fmt::Debug for Passthrough<U, P> {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 
 use super::Upstream;
+use super::relay::error_of;
 use crate::json::Json;
 use crate::protocol::{AgentError, ModelFault, Refusal};
 
@@ -59,7 +60,7 @@ fn wait(status: StatusCode, headers: &HeaderMap, own: Duration) -> Option<Durati
 #[derive(Debug)]
 struct Refused {
     status: StatusCode,
-    /// The codes of the error, without its message.
+    /// The code of the error, without its message.
     error: Option<String>,
     fault: ModelFault,
 }
@@ -88,16 +89,15 @@ impl std::error::Error for Refused {
 /// 429 or 503, and the server's `retry-after` or a default. The server's own status is not shown: a client would take 401
 /// for a refusal of its own key.
 ///
-/// The cause contains the status and the codes of the error, but not its message, which may contain keys.
+/// The cause contains the status and the code of the error, but not its message, which may contain keys.
 #[must_use]
 #[track_caller]
 pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AgentError {
-    let body = Json::parse(body.to_vec()).ok();
-    let error = body.as_ref().and_then(U::error);
-    if error.as_ref().is_some_and(U::is_too_long) {
+    let error = error_of::<U>(body);
+    if error.as_ref().is_some_and(|error| error.too_long) {
         return AgentError::too_long();
     }
-    let has_quota = !body.is_some_and(|body| is_quota(&body));
+    let has_quota = !Json::parse(body.to_vec()).is_ok_and(|body| is_quota(&body));
     let fault = match status.as_u16() {
         402 => ModelFault::Quota,
         401 | 403 => ModelFault::Key,
@@ -111,7 +111,7 @@ pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]
     };
     let failure = AgentError::from(Refused {
         status,
-        error: error.map(|error| format!("{error:?}")),
+        error: error.and_then(|error| error.code),
         fault,
     });
     let shown = match status {

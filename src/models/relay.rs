@@ -3,9 +3,7 @@
 use std::any::Any;
 use std::collections::HashSet;
 use std::error::Error;
-use std::fmt;
-use std::future::Future;
-use std::mem;
+use std::{fmt, mem};
 
 use bytes::Bytes;
 
@@ -15,19 +13,12 @@ use crate::json::{Json, JsonError};
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
-    ContextTooLong, Conversation, Cut, EventDecoder, EventError, FrameKind, Framing, ModelFault,
-    Protocol, SendError, TooLarge, ToolCall, Usage,
+    Completion, CompletionError, ContextTooLong, Conversation, Cut, Delta, EventDecoder,
+    EventError, FrameKind, Framing, ModelFault, Part, Protocol, SendError, TooLarge, Usage,
 };
 
 /// A dialect of models' servers: how a model is called, and how its stream is relayed.
 pub trait Upstream: Dialect<Event: Sync> {
-    /// The accumulator that assembles events into an answer.
-    type Accumulator: Default + Send + Sync;
-    /// A complete answer.
-    type Answer;
-    /// An error that a server sent. `Debug` prints neither texts nor secrets.
-    type Failure: fmt::Debug + Send + Sync + 'static;
-
     /// The name of the provider of this dialect in OpenTelemetry's conventions.
     const PROVIDER: &'static str;
 
@@ -58,88 +49,24 @@ pub trait Upstream: Dialect<Event: Sync> {
     /// Serializes a request for a document.
     fn document_body(request: &mut Self::Request) -> Bytes;
 
+    /// Reads an answer that is a document, as the events of a stream that says the same. `None` if it is not an answer.
+    fn document(document: &Json) -> Option<Vec<Self::Event>>;
+
     /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
     /// can continue or fail the reply.
     fn follow(session: &mut Self::Session, event: &Self::Event) -> FrameKind;
 
-    /// Reads an answer that is a document, and its tokens. `None` if it is not an answer.
-    fn document(document: &Json) -> Option<(Self::Answer, Option<Usage>)>;
-
-    /// Returns the error in a JSON document that a server sent instead of an answer.
-    fn error(body: &Json) -> Option<Self::Failure>;
-
-    /// Adds an event to the answer.
-    ///
-    /// # Errors
-    ///
-    /// [`TooLarge`] if the answer would exceed the limit of the accumulator.
-    fn push(answer: &mut Self::Accumulator, event: &Self::Event) -> Result<(), TooLarge>;
-
-    /// Returns the error of an event which reports that the answer failed.
-    fn failure(event: &Self::Event) -> Option<Self::Failure>;
-
-    /// Returns `true` if the failure is that the conversation is too long for the model. `false` by default.
-    fn is_too_long(failure: &Self::Failure) -> bool {
-        let _ = failure;
-        false
-    }
-
-    /// Returns `true` if `event` is the last of a stream. Everything after it is ignored.
-    fn is_last(event: &Self::Event) -> bool;
-
-    /// Returns `true` if an event has output of the model, unlike a keep-alive or the announcement of an answer. `true`
-    /// by default.
-    fn is_output(event: &Self::Event) -> bool {
-        let _ = event;
-        true
-    }
-
-    /// Converts an event into output of a reply. `None` if the reply writes this event itself.
-    fn output(event: &Self::Event) -> Option<Self::Output>;
-
-    /// Converts an event into output of a reply, except tool calls, which [`ending`](Self::ending) returns.
-    fn passed(event: &Self::Event) -> Option<Self::Output>;
-
-    /// Returns the end of an answer with calls.
-    fn ending(answer: Self::Answer) -> Self::Ending;
-
-    /// Writes the text and the reasoning of an event.
-    fn text<P: Protocol>(
-        event: &Self::Event,
-        reply: &Reply<P>,
-    ) -> impl Future<Output = Result<(), SendError>> + Send;
-
-    /// Returns the tokens of the answer so far, if `event` changes them. The event has been added to `answer` before.
-    fn usage(event: &Self::Event, answer: &Self::Accumulator) -> Option<Usage>;
-
-    /// Returns the assembled answer; `None` if it is not complete.
-    fn answer(events: Self::Accumulator) -> Option<Self::Answer>;
-
-    /// Returns the reason why an answer is not complete; `None` if it is complete.
-    fn cut(answer: &Self::Answer) -> Option<Cut>;
-
-    /// Returns the name of the model that answered; empty if the server does not send it.
-    fn answer_model(answer: &Self::Answer) -> &str;
-
-    /// Returns the text of an answer.
-    fn answer_text(answer: &Self::Answer) -> String;
-
-    /// Returns the tool calls of an answer.
-    ///
-    /// # Errors
-    ///
-    /// [`JsonError`] if the arguments of a call are not a JSON object.
-    fn calls(answer: &Self::Answer) -> Result<Vec<ToolCall>, JsonError>;
+    /// Converts an event into output of a reply of the same dialect, with everything that only this dialect has. `None`
+    /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
+    fn native(event: &Self::Event) -> Option<Self::Output>;
 }
 
 /// A relay of another server's events, for example of a model, into a reply.
 ///
-/// Pass the bytes to it as they arrive, and create one relay for each stream. [`text`](Self::text) relays the text into
-/// a reply of any protocol. [`pass`](Self::pass) also relays data that only the same dialect has, such as the
-/// signatures of reasoning. After both call [`end`](Self::end), which makes the calls. [`forward`](Self::forward)
-/// relays all events into a reply of the same protocol, including calls: the reply's own ids, numbers, time and model
-/// replace the upstream ones, unknown members are retained, and the upstream end is dropped, because the reply has its
-/// own end. After it call [`finish`](Self::finish).
+/// Pass the bytes to it as they arrive, and create one relay for each stream. [`pass`](Self::pass) relays the text, the
+/// reasoning and the usage into a reply of any protocol, and into a reply of the same dialect also data that only this
+/// dialect has, such as the signatures of reasoning. Then call [`end`](Self::end), which makes the calls, or
+/// [`finish`](Self::finish), which returns the answer with its calls to an agent that runs them.
 ///
 /// If a server sends no stream, but a page or an error with status 200, the relay detects this by the first byte.
 ///
@@ -151,10 +78,10 @@ pub trait Upstream: Dialect<Event: Sync> {
 /// async fn pass<U: Upstream, P: Protocol>(
 ///     mut upstream: impl Stream<Item = Vec<u8>> + Unpin,
 ///     reply: Reply<P>,
-/// ) -> Result<(), RelayError<U::Failure>> {
+/// ) -> Result<(), RelayError> {
 ///     let mut relay = Relay::<U>::new();
 ///     while let Some(bytes) = upstream.next().await {
-///         relay.text(&bytes, &reply).await?;
+///         relay.pass(&bytes, &reply).await?;
 ///     }
 ///     relay.end(reply)
 /// }
@@ -167,14 +94,54 @@ pub trait Upstream: Dialect<Event: Sync> {
 #[derive(Debug)]
 pub struct Relay<U: Upstream> {
     pub(super) decoder: EventDecoder<U>,
-    pub(super) answer: U::Accumulator,
+    pub(super) completion: Completion,
+    /// The text and the reasoning of the last event.
+    said: Said,
     /// The token usage that was reported to the reply.
-    pub(super) reported: Usage,
-    pub(super) is_over: bool,
+    reported: Option<Usage>,
+    /// `true` once output of the model was read.
     pub(super) has_output: bool,
     pub(super) form: Form,
-    /// `true` if events of the same dialect were relayed unchanged.
+    /// `true` if events of the same dialect were relayed with everything that only this dialect has.
     is_native: bool,
+}
+
+/// The text and the reasoning of an event, in a buffer that all events share.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    text: String,
+    /// The kinds of the pieces, and the ends of their texts.
+    pieces: Vec<(Kind, usize)>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Text,
+    Reasoning,
+    /// Text without deltas, which is only in the end of its item or of the answer.
+    Rest,
+}
+
+impl Said {
+    fn push(&mut self, kind: Kind, text: &str) {
+        if !text.is_empty() {
+            self.text.push_str(text);
+            self.pieces.push((kind, self.text.len()));
+        }
+    }
+
+    fn clear(&mut self) {
+        self.text.clear();
+        self.pieces.clear();
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (Kind, &str)> + Send {
+        let mut start = 0;
+        self.pieces.iter().map(move |(kind, end)| {
+            let start = mem::replace(&mut start, *end);
+            (*kind, self.text.get(start..*end).unwrap_or_default())
+        })
+    }
 }
 
 /// The kind of data that a server sends.
@@ -200,11 +167,11 @@ const LONGEST_PAGE: usize = 64 * 1024;
 /// [`ModelFault`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum RelayError<F> {
+pub enum RelayError {
     /// The stream contains a frame that is not a valid event.
     Event(EventError),
     /// The upstream server sent an error.
-    Upstream(F),
+    Upstream(CompletionError),
     /// The upstream server reports that the conversation is too long for the model. With `?` it converts into
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
     ContextTooLong(ContextTooLong),
@@ -224,12 +191,15 @@ pub enum RelayError<F> {
     Send(SendError),
 }
 
-impl<F: fmt::Debug> fmt::Display for RelayError<F> {
+impl fmt::Display for RelayError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Event(error) => write!(f, "upstream: {error}"),
-            // Only the codes, by `Debug`: the message may contain anything.
-            Self::Upstream(failure) => write!(f, "upstream failed: {failure:?}"),
+            // Only the code: the message may contain anything.
+            Self::Upstream(error) => {
+                let code = error.code.as_deref().unwrap_or("no code");
+                write!(f, "upstream failed: {code}")
+            }
             Self::ContextTooLong(error) => write!(f, "upstream: {error}"),
             Self::NoStream => f.write_str("upstream: the answer is not a stream"),
             Self::Truncated => f.write_str("upstream ended before the answer was complete"),
@@ -242,7 +212,7 @@ impl<F: fmt::Debug> fmt::Display for RelayError<F> {
     }
 }
 
-impl<F: fmt::Debug> Error for RelayError<F> {
+impl Error for RelayError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(match self {
             Self::ContextTooLong(error) => error,
@@ -259,31 +229,40 @@ impl<F: fmt::Debug> Error for RelayError<F> {
     }
 }
 
-impl<F> From<EventError> for RelayError<F> {
+impl From<EventError> for RelayError {
     fn from(error: EventError) -> Self {
         Self::Event(error)
     }
 }
 
-impl<F> From<ContextTooLong> for RelayError<F> {
+impl From<ContextTooLong> for RelayError {
     fn from(error: ContextTooLong) -> Self {
         Self::ContextTooLong(error)
     }
 }
 
-impl<F> From<TooLarge> for RelayError<F> {
+impl From<CompletionError> for RelayError {
+    fn from(error: CompletionError) -> Self {
+        match error.too_long {
+            true => ContextTooLong.into(),
+            false => Self::Upstream(error),
+        }
+    }
+}
+
+impl From<TooLarge> for RelayError {
     fn from(error: TooLarge) -> Self {
         Self::TooLarge(error)
     }
 }
 
-impl<F> From<JsonError> for RelayError<F> {
+impl From<JsonError> for RelayError {
     fn from(error: JsonError) -> Self {
         Self::Arguments(error)
     }
 }
 
-impl<F> From<SendError> for RelayError<F> {
+impl From<SendError> for RelayError {
     fn from(error: SendError) -> Self {
         match error {
             // Only calls can be unsupported among the relayed output.
@@ -293,47 +272,32 @@ impl<F> From<SendError> for RelayError<F> {
     }
 }
 
-/// The next event, and the tokens of the answer after it if they changed.
-type Step<'a, U> = Result<
-    Option<(&'a <U as Protocol>::Event, Option<Usage>)>,
-    RelayError<<U as Upstream>::Failure>,
->;
-
 impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
     #[must_use]
     pub fn new() -> Self {
-        Self::from_parts(EventDecoder::new(), U::Accumulator::default())
+        Self::from_parts(EventDecoder::new(), Completion::new())
     }
 
-    /// Creates a relay with a decoder and an accumulator that have other limits.
+    /// Creates a relay with a decoder and a completion that have other limits.
     #[must_use]
-    pub fn from_parts(decoder: EventDecoder<U>, answer: U::Accumulator) -> Self {
+    pub fn from_parts(decoder: EventDecoder<U>, completion: Completion) -> Self {
         Self {
             decoder,
-            answer,
-            reported: Usage::default(),
-            is_over: false,
+            completion,
+            said: Said::default(),
+            reported: None,
             has_output: false,
             form: Form::Unknown,
             is_native: false,
         }
     }
 
-    /// Returns the next event in `input` and advances `input` past it; `None` if `input` is empty.
-    ///
-    /// Use it in relays that change events. Everything after the upstream end is ignored, because some servers write
-    /// the end twice.
-    ///
-    /// # Errors
-    ///
-    /// [`RelayError`]. The stream is unusable then.
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<&U::Event>, RelayError<U::Failure>> {
-        Ok(self.step(input)?.map(|(event, _)| event))
-    }
-
-    fn step(&mut self, input: &mut &[u8]) -> Step<'_, U> {
-        if self.is_over {
+    /// Reads the next event in `input` and advances `input` past it; `None` if `input` is empty. Everything after the
+    /// upstream end is ignored, because some servers write the end twice.
+    fn step(&mut self, input: &mut &[u8]) -> Result<Option<&U::Event>, RelayError> {
+        self.said.clear();
+        if self.completion.is_over() {
             // `input` must become empty, or a caller that loops until then would never stop.
             *input = &[];
             return Ok(None);
@@ -344,25 +308,18 @@ impl<U: Upstream> Relay<U> {
         let Some(event) = self.decoder.next(input)? else {
             return Ok(None);
         };
-        // Events that are relayed at once are pushed too: at the end only the accumulator has the calls and the
-        // information whether the answer is complete.
-        U::push(&mut self.answer, event)?;
-        if let Some(failure) = U::failure(event) {
-            return Err(failed::<U>(failure));
+        let heard = hear::<U>(event, &mut self.completion, Some(&mut self.said));
+        self.has_output = self.has_output || heard.is_output;
+        heard.result?;
+        if let Some(error) = self.completion.error() {
+            return Err(error.clone().into());
         }
-        self.is_over = U::is_last(event);
-        self.has_output = self.has_output || U::is_output(event);
-        let usage = U::usage(event, &self.answer);
-        #[cfg(feature = "tracing")]
-        if let Some(usage) = usage {
-            spans::usage(&tracing::Span::current(), usage);
-        }
-        Ok(Some((event, usage)))
+        Ok(Some(event))
     }
 
     /// Returns `true` if the server sends a stream, which begins with a comment or one of the four fields of an event.
     /// Otherwise the input is stored, and `finish` reads the error in it.
-    pub(super) fn is_stream(&mut self, input: &mut &[u8]) -> Result<bool, RelayError<U::Failure>> {
+    pub(super) fn is_stream(&mut self, input: &mut &[u8]) -> Result<bool, RelayError> {
         if matches!(self.form, Form::Unknown) {
             // White space or a byte order mark.
             let is_blank = |byte: &u8| byte.is_ascii_whitespace() || *byte >= 0x80;
@@ -376,8 +333,7 @@ impl<U: Upstream> Relay<U> {
         let Form::Document(document) = &mut self.form else {
             return Ok(true);
         };
-        let first = document.first().or_else(|| input.first());
-        let limit = match first {
+        let limit = match document.first().or(input.first()) {
             Some(b'{') => LONGEST_DOCUMENT,
             _ => LONGEST_PAGE,
         };
@@ -392,7 +348,7 @@ impl<U: Upstream> Relay<U> {
     /// some servers leave the connection open.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.is_over
+        self.completion.is_over()
     }
 
     /// Returns `true` if output of the model was read. The caller can limit the time until then, which blank lines,
@@ -402,25 +358,21 @@ impl<U: Upstream> Relay<U> {
         self.has_output
     }
 
-    /// Relays events unchanged into a reply whose output can be created from them.
+    /// Returns the answer so far.
+    #[must_use]
+    pub fn completion(&self) -> &Completion {
+        &self.completion
+    }
+
+    /// Reads bytes without relaying them, for an agent that needs only the [answer](Self::finish).
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. Return it from the agent, so that the reply fails.
-    pub async fn forward<P>(
-        &mut self,
-        bytes: &[u8],
-        reply: &Reply<P>,
-    ) -> Result<(), RelayError<U::Failure>>
-    where
-        P: Protocol,
-        P::Output: From<U::Output>,
-    {
+    /// [`RelayError`]. The stream is unusable then.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
         let mut input = bytes;
-        while let Some(event) = self.next(&mut input)? {
-            if let Some(output) = U::output(event) {
-                reply.send(output).await?;
-            }
+        while self.step(&mut input)?.is_some() {
+            self.spent();
         }
         Ok(())
     }
@@ -429,29 +381,8 @@ impl<U: Upstream> Relay<U> {
     /// relayed. Usage figures that the server repeats within the stream are totals of that stream and count once; the
     /// totals of several relays into one reply [add up](Reply::usage).
     ///
-    /// # Errors
-    ///
-    /// [`RelayError`]. Return it from the agent, so that the reply fails.
-    pub async fn text<P: Protocol>(
-        &mut self,
-        bytes: &[u8],
-        reply: &Reply<P>,
-    ) -> Result<(), RelayError<U::Failure>> {
-        let mut input = bytes;
-        while let Some((event, usage)) = self.step(&mut input)? {
-            U::text(event, reply).await?;
-            if let Some(usage) = usage {
-                let more = usage.since(self.reported);
-                self.reported += more;
-                reply.usage(more).await?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Relays the same as [`text`](Self::text) and, in a reply of the same dialect, also data that no other dialect
-    /// has: signatures and encrypted contents of reasoning, log probabilities, citations, the work of the server's own
-    /// tools, and unknown members.
+    /// A reply of the same dialect also gets the data that no other dialect has: signatures and encrypted contents of
+    /// reasoning, log probabilities, citations, the work of the server's own tools, other choices, and unknown members.
     ///
     /// # Errors
     ///
@@ -460,39 +391,111 @@ impl<U: Upstream> Relay<U> {
         &mut self,
         bytes: &[u8],
         reply: &Reply<P>,
-    ) -> Result<(), RelayError<U::Failure>> {
+    ) -> Result<(), RelayError> {
         let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
-        let Some(same) = same else {
-            return self.text(bytes, reply).await;
-        };
-        self.is_native = true;
+        self.is_native = same.is_some();
         let mut input = bytes;
-        while let Some((event, usage)) = self.step(&mut input)? {
-            if let Some(output) = U::passed(event) {
-                same.send(output).await?;
-            }
-            // After the output, whose usage figures are those of this stream only.
-            if let Some(usage) = usage {
-                let more = usage.since(self.reported);
-                self.reported += more;
-                reply.usage(more).await?;
-            }
+        while let Some(event) = self.step(&mut input)? {
+            let native = same.and_then(|_| U::native(event));
+            self.write(native, reply).await?;
         }
         Ok(())
+    }
+
+    /// Relays an answer that is a document.
+    pub(super) async fn pass_events<P: Protocol>(
+        &mut self,
+        events: Vec<U::Event>,
+        reply: &Reply<P>,
+    ) -> Result<(), RelayError> {
+        let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
+        self.is_native = same.is_some();
+        self.form = Form::Stream;
+        for event in events {
+            self.said.clear();
+            hear::<U>(&event, &mut self.completion, Some(&mut self.said)).result?;
+            let native = same.and_then(|_| U::native(&event));
+            self.write(native, reply).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes what the last event said: its form in the same dialect, or its text and its reasoning; and then its usage.
+    async fn write<P: Protocol>(
+        &mut self,
+        native: Option<U::Output>,
+        reply: &Reply<P>,
+    ) -> Result<(), RelayError> {
+        let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
+        if let (Some(same), Some(output)) = (same, native) {
+            same.send(output).await?;
+        }
+        for (kind, text) in self.said.iter() {
+            match kind {
+                // It was a part of the event.
+                Kind::Text | Kind::Reasoning if same.is_some() => {}
+                Kind::Text | Kind::Rest => reply.text(text).await?,
+                Kind::Reasoning => reply.reasoning(text).await?,
+            }
+        }
+        // After the output, whose usage figures are those of this stream only.
+        if let Some(more) = self.spent() {
+            reply.usage(more).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the tokens that the last event adds to those reported before; `None` if it has none.
+    pub(super) fn spent(&mut self) -> Option<Usage> {
+        let usage = self.completion.usage()?;
+        if self.reported == Some(usage) {
+            return None;
+        }
+        #[cfg(feature = "tracing")]
+        spans::usage(&tracing::Span::current(), usage);
+        let earlier = self.reported.replace(usage);
+        Some(usage.since(earlier.unwrap_or_default()))
     }
 
     /// Ends the reply like the upstream answer: with its calls if there are any, or with the reason why it is not
     /// complete, like [`Reply::cut`].
     ///
+    /// A reply in the dialect of a model makes all calls as the model wrote them, because its client tells the model
+    /// what is wrong with a call. Other front ends make only calls of tools that they offer.
+    ///
     /// # Errors
     ///
     /// The errors of [`finish`](Self::finish); [`RelayError::CutCall`] if the answer was cut off and has calls;
-    /// [`RelayError::Arguments`] if the arguments of a call are not a JSON object; [`RelayError::ImpossibleCall`] if
-    /// the front end does not offer the tool of a call, or the tool does not accept its arguments. After an error no
-    /// call is written.
-    pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError<U::Failure>> {
+    /// [`RelayError::Arguments`] if the front end needs the arguments of a call and they are not a JSON object;
+    /// [`RelayError::ImpossibleCall`] if the front end does not offer the tool of a call, or the tool does not accept
+    /// its arguments. After an error no call is written.
+    pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError> {
         let is_native = self.is_native;
-        end_with::<U, P>(self.finish()?, reply, is_native)
+        let answer = self.finish()?;
+        let mut calls = answer.calls();
+        match (answer.cut(), calls.is_empty()) {
+            (Some(cut), false) => return Err(RelayError::CutCall(cut)),
+            // The reason was already relayed with its event.
+            (Some(Cut::Other), true) if is_native => return Ok(()),
+            (Some(cut), true) => return Ok(reply.cut(cut)?),
+            (None, true) => return Ok(()),
+            (None, false) => {}
+        }
+        let mut ids = HashSet::new();
+        for call in &mut calls {
+            // The results of calls with equal ids could not be distinguished.
+            call.id.take_if(|id| !ids.insert(id.clone()));
+            if !is_native {
+                call.by_model = Some(crate::json::Members::new());
+            }
+        }
+        reply.calls(&calls).map_err(|error| match error {
+            SendError::Invalid(_) | SendError::Unsupported(_) => match answer.check_arguments() {
+                Err(error) => RelayError::Arguments(error),
+                Ok(()) => RelayError::ImpossibleCall(error),
+            },
+            error => error.into(),
+        })
     }
 
     /// Returns the complete answer after the end of the stream.
@@ -501,62 +504,75 @@ impl<U: Upstream> Relay<U> {
     ///
     /// [`RelayError::Truncated`] if the answer is not complete. If the server did not send a stream,
     /// [`RelayError::NoStream`] or the error that it sent.
-    pub fn finish(self) -> Result<U::Answer, RelayError<U::Failure>> {
+    pub fn finish(self) -> Result<Completion, RelayError> {
         if let Form::Document(document) = self.form {
-            let error = Json::parse(document).ok().as_ref().and_then(U::error);
-            return Err(error.map_or(RelayError::NoStream, failed::<U>));
+            let error = error_of::<U>(&document);
+            return Err(error.map_or(RelayError::NoStream, RelayError::from));
         }
-        let answer = U::answer(self.answer).ok_or(RelayError::Truncated)?;
+        if !self.completion.is_complete() {
+            return Err(RelayError::Truncated);
+        }
         #[cfg(feature = "tracing")]
-        super::contents::record_answer::<U>(&answer);
-        Ok(answer)
+        super::contents::record_answer(&self.completion);
+        Ok(self.completion)
     }
 }
 
-/// Ends a reply like a complete answer, whose text was relayed. `is_native` is `true` if events of the same dialect were
-/// relayed unchanged.
-pub(super) fn end_with<U: Upstream, P: Protocol>(
-    answer: U::Answer,
-    reply: Reply<P>,
-    is_native: bool,
-) -> Result<(), RelayError<U::Failure>> {
-    let mut calls = U::calls(&answer)?;
-    match (U::cut(&answer), calls.is_empty()) {
-        (Some(cut), false) => return Err(RelayError::CutCall(cut)),
-        // The reason was already relayed with its event.
-        (Some(Cut::Other), true) if is_native => return Ok(()),
-        (Some(cut), true) => return Ok(reply.cut(cut)?),
-        (None, true) => return Ok(()),
-        (None, false) => {}
-    }
-    let (mut ids, mut are_unique) = (HashSet::new(), true);
-    for call in &mut calls {
-        // The results of calls with equal ids could not be distinguished.
-        if call.id.as_ref().is_some_and(|id| !ids.insert(id.clone())) {
-            (call.id, are_unique) = (None, false);
-        }
-    }
-    let mut reply = Some(reply);
-    let any: &mut dyn Any = &mut reply;
-    let same = any.downcast_mut::<Option<Reply<U>>>();
-    let same = same.filter(|_| is_native && are_unique);
-    let called = match (same.and_then(Option::take), reply) {
-        (Some(same), _) => same.end(U::ending(answer)),
-        (None, Some(reply)) => reply.calls(&calls),
-        (None, None) => Ok(()),
+/// The meaning of an event for a relay.
+pub(super) struct Heard {
+    pub(super) result: Result<(), TooLarge>,
+    /// `true` if the event has output of the model, unlike a keep-alive or the announcement of an answer.
+    pub(super) is_output: bool,
+}
+
+/// Adds an event to the answer, and its text and reasoning to `said`. After [`TooLarge`] the answer is not complete, but
+/// has the end and the error of the stream.
+pub(super) fn hear<U: Upstream>(
+    event: &U::Event,
+    completion: &mut Completion,
+    mut said: Option<&mut Said>,
+) -> Heard {
+    let mut heard = Heard {
+        result: Ok(()),
+        is_output: false,
     };
-    called.map_err(|error| match error {
-        SendError::Invalid(_) => RelayError::ImpossibleCall(error),
-        error => error.into(),
-    })
+    U::deltas(event, &mut |delta| {
+        let piece = match &delta {
+            Delta::Text(text) => Some((Kind::Text, *text)),
+            Delta::ItemText(_) | Delta::WholeText(_) => Some((Kind::Rest, completion.rest(&delta))),
+            Delta::Part(Part::Reasoning(text)) => Some((Kind::Reasoning, *text)),
+            _ => None,
+        };
+        heard.is_output |= match piece {
+            Some((_, text)) => !text.is_empty(),
+            None => !matches!(delta, Delta::Model(_) | Delta::Part(Part::Usage(_))),
+        };
+        if let (Some(said), Some((kind, text))) = (&mut said, piece) {
+            said.push(kind, text);
+        }
+        let pushed = completion.push(&delta);
+        if heard.result.is_ok() {
+            heard.result = pushed;
+        }
+    });
+    heard
 }
 
-/// Converts the failure of a server into an error of the relay.
-pub(super) fn failed<U: Upstream>(failure: U::Failure) -> RelayError<U::Failure> {
-    match U::is_too_long(&failure) {
-        true => ContextTooLong.into(),
-        false => RelayError::Upstream(failure),
-    }
+/// Returns the error in a JSON document that a server sent in place of a stream: the same as in the data of an event.
+pub(super) fn error_of<U: Upstream>(document: &[u8]) -> Option<CompletionError> {
+    let mut frame = b"data: ".to_vec();
+    // JSON has line ends only between its tokens.
+    let is_line_end = |byte: u8| matches!(byte, b'\r' | b'\n');
+    frame.extend(
+        document
+            .iter()
+            .map(|byte| if is_line_end(*byte) { b' ' } else { *byte }),
+    );
+    frame.extend_from_slice(b"\n\n");
+    let (mut decoder, mut completion) = (EventDecoder::<U>::new(), Completion::new());
+    let event = decoder.next(&mut &*frame).ok()??;
+    completion.push_event::<U>(event).ok()?;
+    completion.error().cloned()
 }
 
 impl<U: Upstream> Default for Relay<U> {

@@ -3,24 +3,25 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::calls::{Calls, weight};
 use super::retained::{self, LatestMembers};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, Choice, CompletedChoice, Content,
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
 };
-use crate::json::{Json, Kind, Members, own};
+use crate::json::merge::{self, Merged};
+use crate::json::{Json, Members, own};
+use crate::protocol::fragments::{Calls, PartialCall, weight};
 use crate::protocol::{Room, TooLarge};
 
 /// An accumulator that assembles chunks to messages and calls.
 ///
 /// Choices and calls are identified by their index, in any order; memory does not depend on the
 /// value of an index. Text is appended; for the role, and a call's id and name, the first value
-/// counts. A fragment with another id than the call at its index starts a new call, because some
+/// counts. A fragment with a name and another id than the call at its index starts a new call, because some
 /// servers number all calls 0.
 ///
-/// Unknown members are retained too: those of deltas become members of the message, where text is
-/// appended; of the others, such as `citations` in a chunk or `content_filter_results` in a choice,
+/// Unknown members are retained too: those of deltas become members of the message, where texts and
+/// lists are continued and objects are merged; of the others, such as `citations` in a chunk or `content_filter_results` in a choice,
 /// the latest value counts.
 ///
 /// ```
@@ -59,7 +60,7 @@ struct Building {
     logprobs_unknown: LatestMembers,
     finish_reason: Option<FinishReason>,
     /// The unknown members of the deltas.
-    message_unknown: BTreeMap<String, Unknown>,
+    message_unknown: BTreeMap<String, Merged>,
     unknown: LatestMembers,
 }
 
@@ -68,13 +69,6 @@ const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 /// The member with OpenAI's padding, which hides the length of the pieces. It is no part of the
 /// answer.
 const PADDING: &str = "obfuscation";
-
-/// An unknown member of deltas: texts are appended; a later value of another type replaces the earlier one.
-#[derive(Clone, Debug)]
-enum Unknown {
-    Text(String),
-    Raw(Json),
-}
 
 impl Accumulator {
     /// The default limit in bytes: 16 MiB.
@@ -226,7 +220,7 @@ impl Building {
         append(&mut self.content, delta.content.as_deref());
         append(&mut self.refusal, delta.refusal.as_deref());
         for fragment in &delta.tool_calls {
-            self.calls.push(fragment);
+            self.calls.push(&fragment.delta());
         }
         if let Some(fragment) = &delta.function_call {
             let call = self.function_call.get_or_insert_default();
@@ -245,25 +239,16 @@ impl Building {
             self.finish_reason = Some(reason.clone());
         }
         for (key, value) in &delta.unknown {
-            let old = self.message_unknown.get_mut(key);
-            let new = match (old, value.string()) {
-                (Some(Unknown::Text(all)), Some(text)) => {
-                    // Unknown text members are treated as pieces to append, like `reasoning_content`.
-                    all.push_str(&text);
-                    freed += retained::OVERHEAD + key.len();
-                    continue;
+            match self.message_unknown.get_mut(key) {
+                Some(old) => {
+                    let added = old.add(value);
+                    freed += member_weight((key, value)).saturating_sub(added);
                 }
-                // Servers write `null` for "nothing in this chunk", so it does not erase what was
-                // read.
-                (Some(_), None) if value.kind() == Kind::Null => {
-                    freed += retained::weight(key, value);
-                    continue;
+                None => {
+                    let new = Merged::new(value);
+                    self.message_unknown.insert(key.to_owned(), new);
                 }
-                (_, Some(text)) => Unknown::Text(text.into_owned()),
-                (_, None) => Unknown::Raw(own(value)),
-            };
-            let old = self.message_unknown.insert(key.to_owned(), new);
-            freed += old.map_or(0, |old| retained::OVERHEAD + key.len() + old.len());
+            }
         }
         for (key, value) in &choice.unknown {
             freed += match key {
@@ -276,19 +261,14 @@ impl Building {
     }
 
     fn finish(self, index: u32) -> CompletedChoice {
-        let unknown = self.message_unknown.into_iter().map(|(key, value)| {
-            let value = match value {
-                // Serializing a string cannot fail.
-                Unknown::Text(text) => Json::encode(&text).unwrap_or_default(),
-                Unknown::Raw(json) => json,
-            };
-            (key, value)
-        });
+        let unknown = self.message_unknown.into_iter();
+        let unknown = unknown.map(|(key, value)| (key, value.into_json()));
+        let calls = self.calls.into_sorted().into_iter();
         let message = ChatMessage {
             role: self.role.unwrap_or_else(|| "assistant".into()),
             content: self.content.map_or(Content::Null, Content::Text),
             refusal: self.refusal,
-            tool_calls: self.calls.into_calls().collect(),
+            tool_calls: calls.map(PartialCall::into_tool_call).collect(),
             function_call: self.function_call,
             unknown: unknown.collect::<Members>(),
             ..ChatMessage::default()
@@ -302,15 +282,6 @@ impl Building {
             }),
             finish_reason: self.finish_reason,
             unknown: self.unknown.into_members(),
-        }
-    }
-}
-
-impl Unknown {
-    fn len(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Raw(json) => json.as_bytes().len(),
         }
     }
 }
@@ -335,10 +306,19 @@ fn choice_weight(choice: &Choice) -> usize {
     64 + len(&delta.role)
         + len(&delta.content)
         + len(&delta.refusal)
-        + delta.tool_calls.iter().map(weight).sum::<usize>()
+        + delta
+            .tool_calls
+            .iter()
+            .map(|it| weight(&it.delta()))
+            .sum::<usize>()
         + delta.function_call.as_ref().map_or(0, function)
         + choice.logprobs.as_ref().map_or(0, Logprobs::weight)
         + reason.map_or(0, |reason| reason.as_str().len())
-        + retained::weights(&delta.unknown)
+        + delta.unknown.iter().map(member_weight).sum::<usize>()
         + retained::weights(&choice.unknown)
+}
+
+/// Returns the maximum memory in bytes that a member of a delta adds.
+fn member_weight((key, value): (&str, &Json)) -> usize {
+    retained::OVERHEAD + key.len() + merge::weight(value)
 }

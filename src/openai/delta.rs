@@ -1,7 +1,7 @@
 //! Additions of a chunk to a message.
 
 use super::{Content, FunctionDelta, ToolCallDelta};
-use crate::json::{JsonError, Kind, List, Members, Reader, Wire};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, Wire};
 
 /// An addition to the message of a choice.
 ///
@@ -46,11 +46,53 @@ impl Delta {
     }
 }
 
-/// Reads the content. Some servers send parts instead of a text; then their texts are used.
+/// Reads the content. Some servers send parts instead of a text; then their texts are used. Parts with reasoning remain
+/// in the unknown members.
 fn content(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
-    if reader.is(Kind::Array) {
-        let text = Content::read_from(reader)?.map(|parts| parts.text().into_owned());
-        return Ok(text.filter(|text| !text.is_empty()).map(Some));
+    if !reader.is(Kind::Array) {
+        return Wire::read_from(reader);
     }
-    Wire::read_from(reader)
+    let parts = reader.value()?;
+    if parts.elements().any(|part| is_thinking(&part)) {
+        return Ok(None);
+    }
+    let text = Content::from_raw(&parts).map(|parts| parts.text().into_owned());
+    Ok(text.filter(|text| !text.is_empty()).map(Some))
+}
+
+fn is_thinking(part: &Json) -> bool {
+    part.get("type")
+        .and_then(|it| Some(it.string()? == "thinking"))
+        == Some(true)
+}
+
+impl Delta {
+    /// Splits a content of parts, as Mistral's models with reasoning send it, into the text and `reasoning_content`.
+    pub(super) fn split_thinking(&mut self) {
+        let parts = self
+            .unknown
+            .get("content")
+            .filter(|it| it.kind() == Kind::Array);
+        let Some(parts) = parts.cloned() else { return };
+        let (mut text, mut reasoning) = (String::new(), String::new());
+        for part in parts.elements() {
+            match is_thinking(&part) {
+                true => {
+                    let thinking = part.get("thinking").unwrap_or_default();
+                    reasoning += &thinking.string().unwrap_or_default();
+                    let parts = thinking.elements().filter_map(|part| part.get("text"));
+                    parts.for_each(|part| reasoning += &part.string().unwrap_or_default());
+                }
+                false => {
+                    let part = part.get("text").unwrap_or_default();
+                    text += &part.string().unwrap_or_default();
+                }
+            }
+        }
+        self.content = Some(text).filter(|text| !text.is_empty());
+        self.unknown.retain(|key| key != "content");
+        if !reasoning.is_empty() {
+            self.unknown.push("reasoning_content", reasoning.to_raw());
+        }
+    }
 }

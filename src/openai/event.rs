@@ -37,7 +37,12 @@ impl Event {
         let error = chunk.unknown.get("error");
         Ok(match error.and_then(ErrorObject::from_member) {
             Some(error) => Self::Error(error),
-            None => Self::Chunk(chunk),
+            None => {
+                let mut chunk = chunk;
+                let choices = chunk.choices.iter_mut().map(|choice| &mut choice.delta);
+                choices.for_each(super::Delta::split_thinking);
+                Self::Chunk(chunk)
+            }
         })
     }
 }

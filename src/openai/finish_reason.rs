@@ -34,7 +34,7 @@ impl FinishReason {
     }
 
     /// Returns the reason why the answer is not complete; `None` if the answer is complete.
-    pub(super) fn cut(&self) -> Option<Cut> {
+    pub(crate) fn cut(&self) -> Option<Cut> {
         match self {
             Self::Stop | Self::ToolCalls | Self::FunctionCall => None,
             Self::Length => Some(Cut::Length),

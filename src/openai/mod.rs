@@ -4,7 +4,8 @@
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
 //!   `POST /v1/chat/completions`, with or without a stream, and is listed at `GET /v1/models`.
 //! * Client: [`ChatRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder) reads
-//!   the answer as [`Event`]s, and an [`Accumulator`] assembles them to a [`ChatCompletion`].
+//!   the answer as [`Event`]s. A [`Completion`](crate::protocol::Completion) assembles the parts that
+//!   every protocol has, and an [`Accumulator`] a [`ChatCompletion`].
 //! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
 //!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
@@ -99,7 +100,6 @@
 //! | a client that disconnects | yes | yes |
 
 mod accumulator;
-mod calls;
 mod chunk;
 mod completion;
 mod content;
@@ -135,7 +135,7 @@ pub use from_conversation::response_format;
 pub use logprobs::{Logprobs, TokenLogprob, TopLogprob};
 pub use message::ChatMessage;
 pub use mount::Model;
-pub use relay::{Relay, RelayError};
+pub use relay::Relay;
 pub use request::{ChatRequest, StreamOptions};
 pub use session::{Reply, Session};
 pub use tool::{Function, Tool};
@@ -146,7 +146,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{AgentError, Capabilities, Env, Failure, Protocol, Refusal};
+use crate::protocol::{self, AgentError, Capabilities, Env, Failure, Protocol, Refusal};
 
 /// The chat completion protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -168,6 +168,10 @@ impl Protocol for OpenAi {
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(protocol::Delta<'_>)) {
+        relay::deltas(event, to);
     }
 
     fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {

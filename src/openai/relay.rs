@@ -1,33 +1,31 @@
-//! Relaying of the stream of another server.
+//! Chat completions as a dialect of models.
+
+use std::borrow::Cow;
 
 use bytes::Bytes;
 
 use super::session::{self, Session};
 use super::{
-    Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Ending, ErrorObject, Event,
-    FinishReason, OpenAi,
+    ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Content, ErrorObject,
+    Event, FunctionCall, FunctionDelta, OpenAi, ToolCall, ToolCallDelta, ToolKind,
 };
-use crate::agent::Reply;
-use crate::json::{Json, JsonError, List, Wire as _};
+use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, Upstream};
+use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
-    Conversation, Cut, FrameKind, Protocol, SendError, TooLarge, ToolCall, Usage,
+    CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, Usage,
 };
 
 /// A relay of another server's chunks into a reply.
 pub type Relay = models::Relay<OpenAi>;
 
-/// The reason why a stream of chunks cannot be relayed.
-pub type RelayError = models::RelayError<ErrorObject>;
+/// The kind of a call in the form that preceded tools.
+pub(super) const FUNCTION_CALL: &str = "function_call";
 
 /// The members of a delta that can contain reasoning; a server uses only one of them.
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 impl Upstream for OpenAi {
-    type Accumulator = Accumulator;
-    type Answer = ChatCompletion;
-    type Failure = ErrorObject;
-
     const PROVIDER: &'static str = "openai";
 
     fn prompt(conversation: &impl Conversation) -> ChatRequest {
@@ -52,149 +50,196 @@ impl Upstream for OpenAi {
         request.to_json()
     }
 
+    fn document(document: &Json) -> Option<Vec<Event>> {
+        let completion = ChatCompletion::from_raw(document).filter(|it| !it.choices.is_empty())?;
+        Some(vec![Event::Chunk(completion.into()), Event::Done])
+    }
+
     fn follow(session: &mut Session, event: &Event) -> FrameKind {
         session::follow(session, event)
     }
 
-    fn document(document: &Json) -> Option<(ChatCompletion, Option<Usage>)> {
-        let completion = ChatCompletion::from_raw(document).filter(|it| !it.choices.is_empty())?;
-        let usage = completion.usage.as_ref().map(Usage::from);
-        Some((completion, usage))
-    }
-
-    fn error(body: &Json) -> Option<ErrorObject> {
-        ErrorObject::find(body)
-    }
-
-    fn push(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
-        match event {
-            Event::Chunk(chunk) => answer.push(chunk),
-            _ => Ok(()),
-        }
-    }
-
-    fn failure(event: &Event) -> Option<ErrorObject> {
-        match event {
-            Event::Error(error) => Some(error.clone()),
-            _ => None,
-        }
-    }
-
-    fn is_too_long(failure: &ErrorObject) -> bool {
-        failure.is_too_long()
-    }
-
-    fn is_last(event: &Event) -> bool {
-        *event == Event::Done
-    }
-
-    fn is_output(event: &Event) -> bool {
+    /// Only clients that requested several choices can receive them.
+    fn native(event: &Event) -> Option<ChatCompletionChunk> {
         let Event::Chunk(chunk) = event else {
-            return true;
+            return None;
         };
-        // The first chunk has the role and an empty text.
-        chunk.choices.iter().any(|choice| {
-            let delta = &choice.delta;
-            let has_text = |text: &Option<String>| text.as_ref().is_some_and(|it| !it.is_empty());
-            let mut unknown = delta.unknown.iter();
-            choice.finish_reason.is_some()
-                || has_text(&delta.content)
-                || has_text(&delta.refusal)
-                || !delta.tool_calls.is_empty()
-                || delta.function_call.is_some()
-                || unknown.any(|(_, value)| !matches!(value.text(), "null" | "\"\"" | "[]"))
-        })
-    }
-
-    fn output(event: &Event) -> Option<ChatCompletionChunk> {
-        match event {
-            Event::Chunk(chunk) => Some(chunk.clone()),
-            _ => None,
-        }
-    }
-
-    fn passed(event: &Event) -> Option<ChatCompletionChunk> {
-        let mut chunk = Self::output(event)?;
+        let mut chunk = chunk.clone();
         let choices = std::mem::take(&mut chunk.choices).into_iter();
-        // Only clients that requested several choices can receive them.
         chunk.choices = choices
             .map(|mut choice| {
                 choice.delta.tool_calls = List::new();
+                choice.delta.function_call = None;
                 choice
             })
             .collect();
         Some(chunk)
     }
+}
 
-    fn ending(answer: ChatCompletion) -> Ending {
-        match answer.calls() {
-            // A call in the deprecated form was relayed.
-            [] => Ending::Finish(FinishReason::FunctionCall),
-            calls => Ending::Calls(calls.to_vec()),
-        }
-    }
-
-    async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
-        let Event::Chunk(chunk) = event else {
-            return Ok(());
-        };
-        let choices = chunk.choices.iter();
-        for choice in choices.filter(|choice| choice.index == 0) {
-            // Reasoning is written before text: a chunk with both ends the reasoning and starts the answer.
-            let unknown = &choice.delta.unknown;
-            let mut names = REASONING.into_iter();
-            if let Some(text) = names.find_map(|name| unknown.get(name)?.string()) {
-                reply.reasoning(text).await?;
+impl From<ChatCompletion> for ChatCompletionChunk {
+    /// Converts a completion into one chunk that says the same.
+    fn from(completion: ChatCompletion) -> Self {
+        let choices = completion.choices.into_iter().map(|choice| {
+            let message = choice.message;
+            let text = message.content.text();
+            let calls = (0..).zip(message.tool_calls);
+            let call = message.function_call.map(|call| FunctionDelta {
+                name: Some(call.name),
+                arguments: Some(call.arguments),
+                unknown: call.unknown,
+            });
+            Choice {
+                index: choice.index,
+                delta: super::Delta {
+                    role: Some(message.role),
+                    content: (!text.is_empty()).then(|| text.into_owned()),
+                    refusal: message.refusal,
+                    tool_calls: calls
+                        .map(|(index, call)| ToolCallDelta::complete(index, call))
+                        .collect(),
+                    function_call: call,
+                    unknown: message.unknown,
+                },
+                logprobs: choice.logprobs,
+                finish_reason: choice.finish_reason,
+                unknown: choice.unknown,
             }
-            let pieces = [&choice.delta.content, &choice.delta.refusal];
-            for piece in pieces.into_iter().flatten() {
-                if !piece.is_empty() {
-                    reply.text(piece).await?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn usage(event: &Event, _: &Accumulator) -> Option<Usage> {
-        match event {
-            Event::Chunk(chunk) => chunk.usage.as_ref().map(Usage::from),
-            _ => None,
-        }
-    }
-
-    /// An answer is complete even if only the `[DONE]` is missing.
-    fn answer(answer: Accumulator) -> Option<ChatCompletion> {
-        answer.is_complete().then(|| answer.finish())
-    }
-
-    fn cut(answer: &ChatCompletion) -> Option<Cut> {
-        let choice = answer.choices.first()?;
-        choice.finish_reason.as_ref().and_then(FinishReason::cut)
-    }
-
-    fn answer_model(answer: &ChatCompletion) -> &str {
-        &answer.model
-    }
-
-    fn answer_text(answer: &ChatCompletion) -> String {
-        answer
-            .message()
-            .map_or_else(String::new, |message| message.content.text().into_owned())
-    }
-
-    fn calls(answer: &ChatCompletion) -> Result<Vec<ToolCall>, JsonError> {
-        let function = answer.message().and_then(|it| it.function_call.as_ref());
-        // Some servers send a call in both forms.
-        let function = function.filter(|_| answer.calls().is_empty());
-        let function = function.map(|it| {
-            Ok(ToolCall {
-                name: it.name.clone(),
-                arguments: it.json()?,
-                id: None,
-            })
         });
-        let calls = answer.calls().iter().map(ToolCall::try_from);
-        calls.chain(function).collect()
+        Self {
+            id: Some(completion.id),
+            created: Some(completion.created),
+            model: Some(completion.model),
+            service_tier: completion.service_tier,
+            system_fingerprint: completion.system_fingerprint,
+            choices: choices.collect(),
+            usage: completion.usage,
+            unknown: completion.unknown,
+        }
+    }
+}
+
+/// Reads the pieces of an event. Of several choices, the first is the answer.
+pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
+    let chunk = match event {
+        Event::Chunk(chunk) => chunk,
+        Event::Error(error) => return to(Delta::Failed(error.as_failure())),
+        Event::Done => return to(Delta::End),
+    };
+    if let Some(model) = &chunk.model {
+        to(Delta::Model(model));
+    }
+    for choice in &chunk.choices {
+        match choice.index {
+            0 => choice_deltas(choice, to),
+            index => to(Delta::OtherChoice {
+                index,
+                is_finished: choice.finish_reason.is_some(),
+            }),
+        }
+    }
+    if let Some(usage) = &chunk.usage {
+        to(Delta::Part(Part::Usage(&Usage::from(usage))));
+    }
+}
+
+fn choice_deltas(choice: &Choice, to: &mut dyn FnMut(Delta<'_>)) {
+    let delta = &choice.delta;
+    // Reasoning is first: a chunk with both ends the reasoning and starts the answer.
+    let mut names = REASONING.into_iter();
+    if let Some(text) = names.find_map(|name| delta.unknown.get(name)?.string()) {
+        to(Delta::Part(Part::Reasoning(&text)));
+    }
+    for text in [&delta.content, &delta.refusal].into_iter().flatten() {
+        to(Delta::Text(text));
+    }
+    for fragment in &delta.tool_calls {
+        to(Delta::Call(fragment.delta()));
+    }
+    // Some servers send a call in both forms.
+    if let (Some(call), []) = (&delta.function_call, &*delta.tool_calls) {
+        let name = call.name.as_deref().unwrap_or_default();
+        let arguments = call.arguments.as_deref().unwrap_or_default();
+        let call = CallDelta::new(0, "", name, arguments);
+        let mut members = Members::new();
+        if !name.is_empty() {
+            members.push("type", FUNCTION_CALL.to_owned().to_raw());
+        }
+        to(Delta::Call(call.members(Cow::Owned(members))));
+    }
+    if let Some(reason) = &choice.finish_reason {
+        if let Some(cut) = reason.cut() {
+            to(Delta::Part(Part::Cut(cut)));
+        }
+        // An answer is complete even if only the `[DONE]` is missing.
+        to(Delta::Finished { needs_end: false });
+    }
+}
+
+impl ErrorObject {
+    fn as_failure(&self) -> Failure<'_> {
+        Failure {
+            too_long: self.is_too_long(),
+            code: self.code.as_deref().or(self.kind.as_deref()),
+            ..Failure::new(&self.message)
+        }
+    }
+}
+
+impl ToolCallDelta {
+    /// Returns the fragment in the form of every protocol.
+    pub(super) fn delta(&self) -> CallDelta<'_> {
+        let function = self.function.as_ref();
+        let name = function.and_then(|it| it.name.as_deref());
+        let arguments = function.and_then(|it| it.arguments.as_deref());
+        let mut members = Cow::Borrowed(&self.unknown);
+        if let Some(ToolKind::Other(kind)) = &self.kind {
+            members.to_mut().push("type", kind.to_raw());
+        }
+        CallDelta::new(
+            self.index.into(),
+            self.id.as_deref().unwrap_or_default(),
+            name.unwrap_or_default(),
+            arguments.unwrap_or_default(),
+        )
+        .members(members)
+    }
+}
+
+impl PartialCall {
+    /// Returns the call in the form of a message.
+    pub(super) fn into_tool_call(mut self) -> ToolCall {
+        ToolCall {
+            id: self.id,
+            kind: take_kind(&mut self.members),
+            function: FunctionCall {
+                name: self.name,
+                arguments: self.arguments,
+                ..FunctionCall::default()
+            },
+            unknown: self.members,
+        }
+    }
+}
+
+/// Removes the kind of a tool from the members of a call.
+pub(super) fn take_kind(members: &mut Members) -> ToolKind {
+    let kind = members.get("type").and_then(ToolKind::from_raw);
+    if kind.is_some() {
+        members.retain(|name| name != "type");
+    }
+    kind.unwrap_or_default()
+}
+
+impl From<&Completion> for ChatMessage {
+    /// Creates the message of the assistant that repeats an answer in the next request.
+    fn from(completion: &Completion) -> Self {
+        let mut message = Self::assistant(match completion.text() {
+            "" => Content::Null,
+            text => text.into(),
+        });
+        let calls = completion.partial_calls().into_iter();
+        message.tool_calls = calls.map(PartialCall::into_tool_call).collect();
+        message
     }
 }

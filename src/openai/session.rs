@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::{fmt, mem};
 
-use super::calls::weight;
 use super::turn::Turn;
 use super::{
     Accumulator, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending, ErrorObject,
     Event, FinishReason, ToolCallDelta, Usage,
 };
 use crate::json::{Escape, Json, Members, ValueWriter, Wire, own};
+use crate::protocol::fragments::weight;
 use crate::protocol::{
     self, AnswerDocument, Block, BlockSession, Blocks, Cut, Env, Failure, FrameKind, SendError,
     ToolCall, Writer,
@@ -137,6 +137,8 @@ impl Blocks for Reply {
     type Event = Event;
     type Document = Accumulator;
 
+    const TAKES_ANY_CALL: bool = true;
+
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: ");
         match event {
@@ -174,6 +176,14 @@ impl Blocks for Reply {
         if let Some(usage) = &chunk.usage {
             self.usage = Some(usage.clone());
         }
+        for (to, from) in [
+            (&mut self.head.service_tier, &chunk.service_tier),
+            (&mut self.head.system_fingerprint, &chunk.system_fingerprint),
+        ] {
+            if from.is_some() {
+                to.clone_from(from);
+            }
+        }
         let (mut openings, mut pieces) = (Vec::new(), Vec::with_capacity(chunk.choices.len()));
         for choice in &chunk.choices {
             self.said |= says(choice);
@@ -203,11 +213,7 @@ impl Blocks for Reply {
         }
         self.pending
             .extend(unknown.map(|(key, value)| (key, value.clone())));
-        let pieces = ChatCompletionChunk {
-            service_tier: chunk.service_tier.clone(),
-            system_fingerprint: chunk.system_fingerprint.clone(),
-            ..self.chunk(pieces)
-        };
+        let pieces = self.chunk(pieces);
         to.event(self, pieces);
         Ok(())
     }
@@ -313,7 +319,7 @@ impl Reply {
         }
         let choices = chunk.choices.iter();
         let fragments = choices.flat_map(|choice| &choice.delta.tool_calls);
-        let buffered = self.buffered + fragments.map(weight).sum::<usize>();
+        let buffered = self.buffered + fragments.map(|it| weight(&it.delta())).sum::<usize>();
         if buffered > MAX_BUFFERED {
             let message = format!("the calls are larger than {MAX_BUFFERED} bytes");
             return Err(SendError::Invalid(message));

@@ -88,6 +88,7 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
             name: call.function.name.clone(),
             arguments: call.function.json()?,
             id: Some(call.id.clone()).filter(|id| !id.is_empty()),
+            by_model: None,
         })
     }
 }

@@ -1,11 +1,13 @@
 //! The output of one choice: its written part, and the part buffered for its end.
 
+use std::borrow::Cow;
 use std::mem;
 
-use super::calls::{Building, Calls};
+use super::relay::{FUNCTION_CALL, take_kind};
 use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta};
-use crate::json::{Members, Wire};
-use crate::protocol::{self, Env};
+use crate::json::{Json, Members, Wire};
+use crate::protocol::fragments::{Calls, PartialCall};
+use crate::protocol::{self, CallDelta, Env};
 
 /// One choice of a reply.
 #[derive(Debug)]
@@ -84,7 +86,7 @@ impl Turn {
             self.reason = Some(reason.clone());
         }
         for fragment in &delta.tool_calls {
-            self.calls.push(fragment);
+            self.calls.push(&fragment.delta());
         }
         // Rule 3: empty texts and lists are omitted, and the role is written by `open` only. Rule 5: the
         // finish reason is buffered in `self.reason`.
@@ -115,7 +117,7 @@ impl Turn {
     fn stream(&mut self, env: &Env) -> Vec<ToolCallDelta> {
         // Only the first unfinished call is examined. VS Code appends a fragment without an id to the last call,
         // whatever its index says.
-        let Some(call) = self.calls.get_mut(self.finished) else {
+        let Some(call) = self.calls.list.get_mut(self.finished) else {
             return Vec::new();
         };
         if self.current == Progress::Nothing {
@@ -130,12 +132,12 @@ impl Turn {
             }
             return vec![fragment];
         }
-        if call.arguments.is_empty() && call.unknown.is_empty() {
+        if call.arguments.is_empty() && call.members.is_empty() {
             return Vec::new();
         }
         self.current = Progress::Begun;
         vec![ToolCallDelta {
-            unknown: mem::take(&mut call.unknown),
+            unknown: mem::take(&mut call.members),
             // The index counts written calls: relayed indexes can have gaps, and a client's list cannot.
             ..ToolCallDelta::arguments(self.written, mem::take(&mut call.arguments))
         }]
@@ -144,7 +146,7 @@ impl Turn {
     /// Returns the unwritten parts of all calls, one call after the other.
     fn rest(&mut self, env: &Env) -> Vec<ToolCallDelta> {
         let mut list = Vec::new();
-        while self.finished < self.calls.len() {
+        while self.finished < self.calls.list.len() {
             list.append(&mut self.stream(env));
             // A call without a name is invalid and is dropped.
             if self.current != Progress::Nothing {
@@ -168,8 +170,26 @@ impl Turn {
 
     /// Adds a call and returns all calls that are not written yet.
     pub(super) fn call(&mut self, call: &protocol::ToolCall, env: &Env) -> Choice {
+        let (name, arguments) = (call.name.clone(), call.arguments_text().into_owned());
+        let members = call.by_model.clone().unwrap_or_default();
+        let kind = members.get("type").and_then(Json::string);
+        if kind.is_some_and(|kind| kind == FUNCTION_CALL) {
+            self.reason = Some(FinishReason::FunctionCall);
+            let delta = Delta {
+                function_call: Some(FunctionDelta {
+                    name: Some(name),
+                    arguments: Some(arguments),
+                    unknown: Members::new(),
+                }),
+                ..Delta::default()
+            };
+            return Choice::new(self.index, delta);
+        }
         let id = call.id.clone().unwrap_or_else(|| env.new_id("call"));
-        self.calls.push_whole(id, &call.name, call.arguments.text());
+        let whole = CallDelta::new(0, &id, &name, &arguments).members(Cow::Owned(members));
+        let mut call = PartialCall::at(u64::MAX);
+        call.push(&whole);
+        self.calls.list.push(call);
         self.reason = Some(FinishReason::ToolCalls);
         let delta = Delta {
             tool_calls: self.rest(env).into(),
@@ -204,20 +224,20 @@ impl Turn {
 }
 
 /// Returns the first fragment of a call, with its arguments so far.
-fn start(index: u32, call: &mut Building, env: &Env) -> ToolCallDelta {
+fn start(index: u32, call: &mut PartialCall, env: &Env) -> ToolCallDelta {
     if call.id.is_empty() {
         call.id = env.new_id("call");
     }
     ToolCallDelta {
         index,
         id: Some(call.id.clone()),
-        kind: Some(call.kind.clone().unwrap_or_default()),
+        kind: Some(take_kind(&mut call.members)),
         function: Some(FunctionDelta {
             name: Some(call.name.clone()),
             arguments: Some(mem::take(&mut call.arguments)),
             unknown: Members::new(),
         }),
-        unknown: mem::take(&mut call.unknown),
+        unknown: mem::take(&mut call.members),
     }
 }
 

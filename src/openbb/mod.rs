@@ -60,6 +60,7 @@
 //! | older forms | [`Era`], [`Widgets::Flat`], [`Options::List`], [`Arguments::GetDirectRetrievalData`] |
 
 mod call;
+mod deltas;
 mod descriptor;
 mod event;
 mod feedback;
@@ -110,7 +111,7 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::protocol::{
-    AgentError, Capabilities, Decode, Env, EventError, Events, Protocol, Refusal, TextMember,
+    AgentError, Capabilities, Decode, Delta, Env, EventError, Events, Protocol, Refusal, TextMember,
 };
 use crate::sse;
 
@@ -144,6 +145,10 @@ impl Protocol for OpenBb {
     /// Returns the header `X-Trace-Id`, which is the same for all requests of a chat.
     fn conversation_id<'a>(_: &'a QueryRequest, headers: &'a HeaderMap) -> Option<Cow<'a, str>> {
         trace_id(headers).map(Cow::Borrowed)
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        deltas::deltas(event, to);
     }
 
     fn session(request: &QueryRequest, (): &(), env: &Env) -> Session {

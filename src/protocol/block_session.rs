@@ -261,7 +261,11 @@ impl<B: Blocks> BlockSession<B> {
     }
 
     fn check(&self, calls: &[ToolCall]) -> Result<(), SendError> {
-        for call in calls {
+        let is_free = |call: &&ToolCall| {
+            // Without a name it is no call of a function.
+            B::TAKES_ANY_CALL && call.by_model.is_some() && !call.name.is_empty()
+        };
+        for call in calls.iter().filter(|call| !is_free(call)) {
             self.state.check_tool::<B>(&call.name)?;
             if call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));

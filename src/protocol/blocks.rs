@@ -83,6 +83,10 @@ pub trait Blocks: Sized + Send + 'static {
     /// The reason why a tool that is not among the [tools of the session](super::BlockSession::tools) cannot be called.
     const NOT_OFFERED: &'static str = "a tool that the request did not offer";
 
+    /// `true` if a call that a model made is written even if its tool is not among the
+    /// [tools of the session](super::BlockSession::tools), or its arguments are not an object.
+    const TAKES_ANY_CALL: bool = false;
+
     /// Appends an event to a stream.
     fn write(&self, event: &Self::Event, out: &mut Vec<u8>);
 

@@ -1,7 +1,12 @@
 //! Serialization of parts as JSON, for protocols whose front ends show them in their own components.
 
-use super::{ChartKind, Confirmation, Status, Table};
-use crate::json::ObjectWriter;
+use super::{Chart, ChartKind, Confirmation, Level, Status, Table};
+use crate::json::{Json, ObjectWriter};
+
+/// Returns a member of an object that is a text.
+pub(crate) fn text_of(json: &Json, name: &str) -> Option<String> {
+    Some(json.get(name)?.string()?.into_owned())
+}
 
 impl Status {
     /// Writes the details as a member of a JSON object. Writes nothing if there are no details.
@@ -19,7 +24,58 @@ impl Status {
     }
 }
 
+impl Status {
+    /// Reads the level and the details of a status from the members of a JSON object.
+    #[must_use]
+    pub fn read(message: impl Into<String>, data: &Json) -> Self {
+        let mut status = Self::new(message);
+        status.level = match text_of(data, "level").as_deref() {
+            Some("warning") => Level::Warning,
+            Some("error") => Level::Error,
+            _ => Level::Info,
+        };
+        for detail in data.get("details").iter().flat_map(Json::elements) {
+            let detail = text_of(&detail, "name").zip(text_of(&detail, "value"));
+            status.details.extend(detail);
+        }
+        status
+    }
+}
+
+impl Chart {
+    /// Reads a chart from the members of a JSON object. `None` if they are not those of a chart.
+    #[must_use]
+    pub fn read(data: &Json) -> Option<Self> {
+        let member = |name| text_of(data, name).unwrap_or_default();
+        let names = data.get("y").unwrap_or_default();
+        let names = names.elements();
+        let y = names
+            .filter_map(|name| Some(name.string()?.into_owned()))
+            .collect();
+        let (x, angle, label) = (member("x"), member("angle"), member("label"));
+        let kind = match &*member("kind") {
+            "line" => ChartKind::Line { x, y },
+            "bar" => ChartKind::Bar { x, y },
+            "scatter" => ChartKind::Scatter { x, y },
+            "pie" => ChartKind::Pie { angle, label },
+            "donut" => ChartKind::Donut { angle, label },
+            _ => return None,
+        };
+        let mut chart = Self::new(member("name"), kind, &data.get("rows")?).ok()?;
+        chart.description = text_of(data, "description");
+        Some(chart)
+    }
+}
+
 impl Table {
+    /// Reads a table from the members of a JSON object. `None` if they are not those of a table.
+    #[must_use]
+    pub fn read(data: &Json) -> Option<Self> {
+        let mut table = Self::new(text_of(data, "name")?, &data.get("rows")?).ok()?;
+        table.description = text_of(data, "description");
+        Some(table)
+    }
+
     /// Writes the name, the description and the rows as members of a JSON object, and the kind of a chart if there is
     /// one.
     pub fn write_to(&self, kind: Option<&ChartKind>, data: &mut ObjectWriter<'_>) {

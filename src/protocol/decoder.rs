@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
+use super::surrogates::Surrogates;
 use super::text_template::{LastEvent, TextMember};
 use super::{EventError, Frames, Protocol};
 use crate::json::Json;
@@ -126,6 +127,7 @@ pub struct EventDecoder<P: Protocol> {
     decoder: P::Decoder,
     events: Events<P::Event>,
     last: LastEvent<P::Decoder>,
+    surrogates: Surrogates,
 }
 
 impl<P: Protocol> EventDecoder<P> {
@@ -138,6 +140,7 @@ impl<P: Protocol> EventDecoder<P> {
             decoder: P::Decoder::default().limit(limit),
             events: Events::new(),
             last: LastEvent::new(),
+            surrogates: Surrogates::default(),
         }
     }
 
@@ -177,9 +180,14 @@ impl<P: Protocol> EventDecoder<P> {
                     return Ok(None);
                 }
             };
-            if self.last.change(&frame) {
+            if !self.surrogates.is_waiting() && self.last.change(&frame) {
                 return Ok(self.last.get());
             }
+            let joined = self.surrogates.join(frame.data());
+            let frame = match joined {
+                Some(data) => frame.with_data(data),
+                None => frame,
+            };
             self.decoder.frame(&frame, &mut self.events)?;
             if let Some(event) = self.events.pop() {
                 let is_only = self.events.is_empty();

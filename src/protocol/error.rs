@@ -239,6 +239,7 @@ impl AgentError {
             message: self.message(),
             retryable: self.retry_after.is_some(),
             too_long: self.too_long,
+            code: None,
         }
     }
 

@@ -24,15 +24,18 @@ mod block_session;
 mod blocks;
 mod calls;
 mod capabilities;
+mod completion;
 pub(crate) mod consent;
 pub(crate) mod content;
 mod contents;
 mod conversation;
 mod cut;
-mod data;
+pub(crate) mod data;
 mod decoder;
+mod delta;
 mod env;
 mod error;
+pub(crate) mod fragments;
 pub(crate) mod frame_event;
 mod framing;
 pub(crate) mod markdown;
@@ -45,6 +48,7 @@ mod room;
 mod session;
 #[cfg(feature = "tracing")]
 pub(crate) mod spans;
+mod surrogates;
 mod text_template;
 mod turn;
 mod typed;
@@ -60,6 +64,7 @@ pub use block_session::{BlockSession, Followed, Writer};
 pub use blocks::{AnswerDocument, Block, Blocks};
 pub(crate) use calls::Calls;
 pub use capabilities::Capabilities;
+pub use completion::{Completion, CompletionError};
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
 pub use contents::Contents;
@@ -71,6 +76,7 @@ pub use conversation::{
 pub use copilot_wire_derive::FrameEvent;
 pub use cut::Cut;
 pub use decoder::{Decode, EventDecoder, Events};
+pub use delta::{CallDelta, CallForm, Delta};
 pub use env::{Env, Environment, Ticks, date_time};
 pub use error::{AgentError, ContextTooLong, EventError, ModelFault, SendError};
 pub use frame_event::{FrameDecoder, FrameEvent};
@@ -197,6 +203,13 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// Creates the session of the reply to `request`. `settings` are those of the mount that received the request.
     fn session(request: &Self::Request, settings: &Self::Settings, env: &Env) -> Self::Session;
+
+    /// Reads what an event of a stream adds to the answer, and passes each piece to `to`: the inverse of what the
+    /// [session](Self::session) writes for the parts of the shared vocabulary. An event that is specific to the protocol
+    /// adds nothing, which is the default.
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        let _ = (event, to);
+    }
 
     /// Returns `false` if the request wants the answer as one JSON document in place of a stream.
     ///

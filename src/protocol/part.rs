@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::{Cut, SendError, Usage};
-use crate::json::{Json, Kind, WriteError};
+use crate::json::{Json, Kind, Members, WriteError};
 
 /// A part of a reply other than text, as a [`Session`](super::Session) receives it.
 #[derive(Clone, Copy, Debug)]
@@ -554,6 +554,8 @@ pub struct ToolCall {
     /// The id that the result refers to, if a model has assigned one. Only clients of models receive this id. Other
     /// front ends receive an id that is unique to the reply, because models may reuse ids in each turn.
     pub id: Option<String>,
+    /// `Some` if a model made the call, with the members that only its protocol has.
+    pub(crate) by_model: Option<Members>,
 }
 
 impl ToolCall {
@@ -570,6 +572,7 @@ impl ToolCall {
             name: name.into(),
             arguments: Json::encode(arguments)?,
             id: None,
+            by_model: None,
         })
     }
 

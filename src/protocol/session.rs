@@ -98,6 +98,8 @@ pub struct Failure<'a> {
     pub retryable: bool,
     /// `true` if the conversation is too long for the model. Some clients then compact the conversation.
     pub too_long: bool,
+    /// The code or the class of an error that was read from a stream. A session writes its own.
+    pub code: Option<&'a str>,
 }
 
 impl<'a> Failure<'a> {
@@ -108,6 +110,7 @@ impl<'a> Failure<'a> {
             message,
             retryable: false,
             too_long: false,
+            code: None,
         }
     }
 

@@ -131,7 +131,9 @@ impl Template {
         let text = rest.strip_suffix(&*self.tail)?;
         let start = data.len() - rest.len();
         let text = string_between(data, start, start + text.len())?;
-        (!text.is_empty() && frame.name() == &*self.name).then_some((counter, text))
+        // The last character may be half of a pair, whose other half is in a later event.
+        let is_half = matches!(&text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
+        (!text.is_empty() && !is_half && frame.name() == &*self.name).then_some((counter, text))
     }
 
     /// Creates the template of an event. `None` if its text contains escapes.

@@ -72,6 +72,11 @@ impl Usage {
         self.zip(earlier, u64::saturating_sub)
     }
 
+    /// Returns the larger of two totals, for each figure.
+    pub(super) fn max(self, other: Self) -> Self {
+        self.zip(other, u64::max)
+    }
+
     fn zip(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
         Self {
             input_tokens: join(self.input_tokens, other.input_tokens),

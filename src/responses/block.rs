@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Annotation, ContentPart, EventKind, Item, StreamEvent};
-use crate::json::{Escape, Json, List, escape};
+use super::{Annotation, Content, ContentPart, EventKind, Item, StreamEvent};
+use crate::json::{Escape, Json, List, Members, escape};
 
 /// The kind of an open item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,26 +11,34 @@ pub(super) enum BlockKind {
     Message,
     /// A message whose only part is a refusal.
     Refusal,
+    /// A summary of reasoning.
     Reasoning,
+    /// Reasoning itself.
+    RawReasoning,
 }
 
 impl BlockKind {
+    pub(super) fn is_reasoning(self) -> bool {
+        matches!(self, Self::Reasoning | Self::RawReasoning)
+    }
+
     pub(super) fn prefix(self) -> &'static str {
         match self {
             Self::Message | Self::Refusal => "msg",
-            Self::Reasoning => "rs",
+            Self::Reasoning | Self::RawReasoning => "rs",
         }
     }
 
     /// Returns the kinds of the events of a part: its start, a piece, the end of its text, and its end.
     pub(super) fn events(self) -> [EventKind; 4] {
         use EventKind::{
-            PartAdded, PartDone, RefusalDelta, RefusalDone, SummaryDelta, SummaryDone,
-            SummaryPartAdded, SummaryPartDone, TextDelta, TextDone,
+            PartAdded, PartDone, ReasoningDelta, ReasoningDone, RefusalDelta, RefusalDone,
+            SummaryDelta, SummaryDone, SummaryPartAdded, SummaryPartDone, TextDelta, TextDone,
         };
         match self {
             Self::Message => [PartAdded, TextDelta, TextDone, PartDone],
             Self::Refusal => [PartAdded, RefusalDelta, RefusalDone, PartDone],
+            Self::RawReasoning => [PartAdded, ReasoningDelta, ReasoningDone, PartDone],
             Self::Reasoning => [SummaryPartAdded, SummaryDelta, SummaryDone, SummaryPartDone],
         }
     }
@@ -52,8 +60,8 @@ pub(super) struct Block {
     /// The number of characters in the text.
     pub(super) chars: u64,
     pub(super) annotations: Vec<Annotation>,
-    /// The encrypted content of reasoning.
-    pub(super) encrypted: Option<Json>,
+    /// The members of the item that this crate does not know, such as the encrypted content of reasoning.
+    pub(super) unknown: Members,
 }
 
 impl Block {
@@ -61,7 +69,9 @@ impl Block {
         let [_, name, ..] = kind.events();
         let (name, part, tail) = match kind {
             BlockKind::Message => (name.as_str(), "content_index", "\",\"logprobs\":[]}\n\n"),
-            BlockKind::Refusal => (name.as_str(), "content_index", "\"}\n\n"),
+            BlockKind::Refusal | BlockKind::RawReasoning => {
+                (name.as_str(), "content_index", "\"}\n\n")
+            }
             BlockKind::Reasoning => (name.as_str(), "summary_index", "\"}\n\n"),
         };
         let mut head = format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":");
@@ -79,7 +89,7 @@ impl Block {
             text: String::new(),
             chars: 0,
             annotations: Vec::new(),
-            encrypted: None,
+            unknown: Members::new(),
         }
     }
 
@@ -142,6 +152,7 @@ impl Block {
                 ..ContentPart::output_text(text)
             },
             BlockKind::Refusal => ContentPart::refusal(text),
+            BlockKind::RawReasoning => ContentPart::new("reasoning_text", text),
             BlockKind::Reasoning => ContentPart::new("summary_text", text),
         }
     }
@@ -153,17 +164,21 @@ impl Block {
             BlockKind::Message | BlockKind::Refusal => Item {
                 id,
                 status: Some(status.into()),
+                unknown: self.unknown.clone(),
                 ..Item::message("assistant", parts)
             },
-            BlockKind::Reasoning => Item {
+            BlockKind::Reasoning | BlockKind::RawReasoning => Item {
                 id,
                 kind: "reasoning".into(),
-                summary: Some(parts.into()),
-                unknown: self
-                    .encrypted
-                    .iter()
-                    .map(|content| ("encrypted_content", content.clone()))
-                    .collect(),
+                content: match self.kind {
+                    BlockKind::RawReasoning => parts.clone().into(),
+                    _ => Content::default(),
+                },
+                summary: Some(match self.kind {
+                    BlockKind::RawReasoning => List::new(),
+                    _ => parts.into(),
+                }),
+                unknown: self.unknown.clone(),
                 ..Item::default()
             },
         }

@@ -176,6 +176,7 @@ impl TryFrom<&Item> for protocol::ToolCall {
             name: item.full_name().into_owned(),
             arguments: item.json()?,
             id: item.call_id.clone().filter(|id| !id.is_empty()),
+            by_model: None,
         })
     }
 }

@@ -4,32 +4,30 @@
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at `POST
 //!   /v1/responses`, with or without a stream, and is listed at `GET /v1/models`.
 //! * Client: [`ResponsesRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads the answer
-//!   as [`Event`]s, which an [`Accumulator`] assembles to a [`Response`].
+//!   as [`Event`]s, which a [`Completion`](crate::protocol::Completion) assembles.
 //! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
 //!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
-//! use copilot_wire::protocol::EventDecoder;
-//! use copilot_wire::responses::{Accumulator, Event, Responses, ResponsesRequest};
+//! use copilot_wire::protocol::{Completion, EventDecoder};
+//! use copilot_wire::responses::{Responses, ResponsesRequest};
 //!
 //! let request = ResponsesRequest::new("gpt-5", "Hello").stream(true);
 //! let body = request.to_json(); // to be posted to …/responses
 //! # drop(body);
 //!
 //! let mut decoder = EventDecoder::<Responses>::new();
-//! let mut whole = Accumulator::new();
+//! let mut answer = Completion::new();
 //! for mut bytes in [
 //!     &b"data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hi\"}\n\nda"[..],
 //!     b"ta: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"status\":\"completed\"}}\n\n",
 //! ] {
 //!     while let Some(event) = decoder.next(&mut bytes)? {
-//!         if let Event::Stream(event) = event {
-//!             whole.push(event)?;
-//!         }
+//!         answer.push_event::<Responses>(event)?;
 //!     }
 //! }
 //! decoder.end()?;
-//! assert_eq!(whole.finish().text(), "Hi");
+//! assert_eq!(answer.text(), "Hi");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -116,7 +114,8 @@
 //! text and failures, run a failing agent once, and run a call and send its result; Codex shows reasoning,
 //! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
 
-mod accumulator;
+#[cfg(feature = "resumable")]
+mod assembled;
 mod block;
 mod content;
 mod conversation;
@@ -140,14 +139,13 @@ mod stored;
 mod stored_turn;
 mod tool;
 
-pub use accumulator::Accumulator;
 pub use content::{Annotation, Content, ContentPart};
 pub use decoder::Decoder;
 pub use error::ErrorObject;
 pub use event::{Ending, Event, EventKind, StreamEvent};
 pub use item::Item;
 pub use mount::Model;
-pub use relay::{Relay, RelayError};
+pub use relay::Relay;
 pub use request::{Input, ResponsesRequest};
 pub use response::{IncompleteDetails, InputTokensDetails, OutputTokensDetails, Response, Usage};
 pub use session::Session;
@@ -161,7 +159,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
 use crate::conversations::UserConversations;
-use crate::protocol::{Capabilities, Env, Protocol, Refusal, Resumption};
+use crate::protocol::{Capabilities, Delta, Env, Protocol, Refusal, Resumption};
 
 /// The Responses protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -194,6 +192,10 @@ impl Protocol for Responses {
         _: &'a HeaderMap,
     ) -> Option<Cow<'a, str>> {
         request.conversation_id()
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        relay::deltas(event, to);
     }
 
     fn session(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Session {

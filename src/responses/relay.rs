@@ -1,33 +1,28 @@
-//! Relaying of the stream of another server.
+//! Responses as a dialect of models.
+
+use std::borrow::Cow;
 
 use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
-    Accumulator, Ending, ErrorObject, Event, EventKind, Item, Response, Responses,
-    ResponsesRequest, Session, StreamEvent,
+    ErrorObject, Event, EventKind, Item, Response, Responses, ResponsesRequest, Session,
+    StreamEvent,
 };
-use crate::agent::Reply;
-use crate::json::{Json, JsonError, List, Wire};
+use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, Upstream};
 use crate::protocol::{
-    Content, Conversation, Cut, FrameKind, Protocol, SendError, TooLarge, ToolCall, Usage,
+    CallDelta, CallForm, Citation, Content, Conversation, Cut, Delta, Failure, FrameKind, Part,
+    Usage,
 };
 
 /// A relay of another server's events into a reply.
 pub type Relay = models::Relay<Responses>;
 
-/// The reason why a stream of events cannot be relayed.
-pub type RelayError = models::RelayError<ErrorObject>;
-
 /// The value of `include` that asks for reasoning in encrypted form.
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 impl Upstream for Responses {
-    type Accumulator = Accumulator;
-    type Answer = Response;
-    type Failure = ErrorObject;
-
     const PROVIDER: &'static str = "openai";
 
     fn prompt(conversation: &impl Conversation) -> ResponsesRequest {
@@ -41,9 +36,10 @@ impl Upstream for Responses {
         let mut request = request.clone();
         request.input = match std::mem::take(&mut request.input) {
             Content::Parts(items) => {
+                // Reasoning is readable in encrypted form, and as it is.
                 let is_readable = |item: &Item| {
-                    let is_whole = item.encrypted_content().is_some() || !item.content.is_null();
-                    item.kind != "reasoning" || is_whole
+                    let has_content = !item.content.text().is_empty();
+                    item.kind != "reasoning" || has_content || item.encrypted_content().is_some()
                 };
                 let items = items.into_iter().filter(is_readable).map(|mut item| {
                     item.id.take_if(|id| is_own_item(&item.kind, id));
@@ -77,124 +73,41 @@ impl Upstream for Responses {
         request.to_json()
     }
 
+    fn document(document: &Json) -> Option<Vec<Event>> {
+        let response = Response::from_raw(document).filter(|it| !it.status.is_empty())?;
+        let mut events: Vec<_> = (0..)
+            .zip(&response.output)
+            .map(|(index, item)| {
+                let mut done = StreamEvent::new(EventKind::ItemDone);
+                done.output_index = Some(index);
+                done.item = Some(Box::new(item.clone()));
+                Event::Stream(Box::new(done))
+            })
+            .collect();
+        let kind = match &*response.status {
+            "failed" => EventKind::Failed,
+            "incomplete" => EventKind::Incomplete,
+            _ => EventKind::Completed,
+        };
+        let mut end = StreamEvent::new(kind);
+        end.response = Some(Box::new(response));
+        events.push(Event::Stream(Box::new(end)));
+        Some(events)
+    }
+
     fn follow(session: &mut Session, event: &Event) -> FrameKind {
         session.follow(event)
     }
 
-    fn document(document: &Json) -> Option<(Response, Option<Usage>)> {
-        let response = Response::from_raw(document).filter(|it| !it.status.is_empty())?;
-        let usage = response.usage.as_ref().map(Usage::from);
-        Some((response, usage))
-    }
-
-    fn error(body: &Json) -> Option<ErrorObject> {
-        ErrorObject::from_raw(&body.get("error").filter(|it| !it.is_null())?)
-    }
-
-    fn push(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
-        event.stream().map_or(Ok(()), |event| answer.push(event))
-    }
-
-    fn failure(event: &Event) -> Option<ErrorObject> {
-        let event = event.stream()?;
-        match &event.kind {
-            EventKind::Failed | EventKind::Error => Some(event.error().unwrap_or_default()),
-            // Some servers omit the type.
-            EventKind::Other(name) if name.is_empty() => event.error(),
-            _ => None,
-        }
-    }
-
-    fn is_too_long(failure: &ErrorObject) -> bool {
-        failure.is_too_long()
-    }
-
-    fn is_last(event: &Event) -> bool {
-        event.stream().is_some_and(StreamEvent::is_last)
-    }
-
-    fn is_output(event: &Event) -> bool {
-        let has_output = |event: &StreamEvent| event.item.is_some() || event.delta.is_some();
-        event
-            .stream()
-            .is_none_or(|event| has_output(event) || event.is_last())
-    }
-
-    fn output(event: &Event) -> Option<StreamEvent> {
-        event.stream().cloned()
-    }
-
-    fn passed(event: &Event) -> Option<StreamEvent> {
+    fn native(event: &Event) -> Option<StreamEvent> {
         let event = event.stream()?;
         let is_call = event
             .item
             .as_ref()
             .is_some_and(|item| item.client_tool().is_some());
         // Reasons that every dialect has are written at the end of the relay.
-        let cut = event.response.as_ref().and_then(|it| Self::cut(it));
-        let is_end = event.kind == EventKind::Incomplete && cut != Some(Cut::Other);
+        let is_end = event.kind == EventKind::Incomplete && cut(event) != Some(Cut::Other);
         (!is_call && !is_end).then(|| event.clone())
-    }
-
-    fn ending(answer: Response) -> Ending {
-        Ending::Calls(client_calls(&answer).cloned().collect())
-    }
-
-    async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
-        let Some(event) = event.stream() else {
-            return Ok(());
-        };
-        let delta = event.delta.as_deref().unwrap_or_default();
-        match event.kind {
-            EventKind::TextDelta | EventKind::RefusalDelta => reply.text(delta).await?,
-            EventKind::SummaryDelta | EventKind::ReasoningDelta => reply.reasoning(delta).await?,
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn usage(event: &Event, _: &Accumulator) -> Option<Usage> {
-        // Responses in earlier events have no usage, or only a partial one.
-        let event = event.stream().filter(|event| event.is_last())?;
-        event.response.as_ref()?.usage.as_ref().map(Usage::from)
-    }
-
-    fn answer(answer: Accumulator) -> Option<Response> {
-        answer.is_complete().then(|| answer.finish())
-    }
-
-    fn cut(answer: &Response) -> Option<Cut> {
-        let details = answer.incomplete_details.as_ref();
-        let is_cut = |item: &Item| item.status.as_deref() == Some("incomplete");
-        match (&*answer.status, details.map(|it| &*it.reason)) {
-            ("incomplete", Some("content_filter")) => Some(Cut::Filter),
-            ("incomplete", Some("max_output_tokens") | None) => Some(Cut::Length),
-            ("incomplete" | "cancelled" | "failed" | "in_progress" | "queued", _) => {
-                Some(Cut::Other)
-            }
-            _ => client_calls(answer).any(is_cut).then_some(Cut::Other),
-        }
-    }
-
-    fn answer_model(answer: &Response) -> &str {
-        &answer.model
-    }
-
-    fn answer_text(answer: &Response) -> String {
-        answer.text()
-    }
-
-    fn calls(answer: &Response) -> Result<Vec<ToolCall>, JsonError> {
-        let calls = client_calls(answer).map(|item| match item.is_call() {
-            true => ToolCall::try_from(item),
-            // No function. A tool without a name is never offered, so it reaches no front end of another dialect.
-            false => Ok(ToolCall {
-                name: String::new(),
-                arguments: Json::object(|_| ()),
-                id: item.call_id.clone(),
-            }),
-        });
-        calls.collect()
     }
 }
 
@@ -206,8 +119,136 @@ fn is_own_item(kind: &str, id: &str) -> bool {
     needs_none && is_own_id(id)
 }
 
-/// Returns the calls that the client may have to run.
-fn client_calls(answer: &Response) -> impl Iterator<Item = &Item> {
-    let items = answer.output.iter();
-    items.filter(|item| item.client_tool().is_some())
+/// Reads the pieces of an event.
+pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
+    let Event::Stream(event) = event else {
+        return to(Delta::End);
+    };
+    let delta = event.delta.as_deref().unwrap_or_default();
+    let key = event.output_index.unwrap_or(0);
+    match &event.kind {
+        EventKind::TextDelta | EventKind::RefusalDelta => to(Delta::Text(delta)),
+        EventKind::SummaryDelta | EventKind::ReasoningDelta => {
+            to(Delta::Part(Part::Reasoning(delta)));
+        }
+        EventKind::ArgumentsDelta => {
+            let call = CallDelta::new(key, "", "", delta);
+            to(Delta::Call(call.form(CallForm::Open)));
+        }
+        EventKind::ItemAdded | EventKind::ItemDone => {
+            let is_done = event.kind == EventKind::ItemDone;
+            if let Some(item) = event.item.as_deref() {
+                if is_done && item.is_message() {
+                    to(Delta::ItemText(&said(item)));
+                }
+                item_deltas(key, item, is_done, to);
+            }
+        }
+        EventKind::AnnotationAdded => {
+            if let Some(source) = event.annotation.as_deref() {
+                let mut citation = Citation::new(source.title.clone().unwrap_or_default());
+                citation.url.clone_from(&source.url);
+                to(Delta::Part(Part::Cite(&citation)));
+            }
+        }
+        EventKind::Completed | EventKind::Incomplete => {
+            let response = event.response.as_deref();
+            if let Some(response) = response {
+                to(Delta::Model(&response.model));
+                let messages = response.output.iter().filter(|item| item.is_message());
+                to(Delta::WholeText(&messages.map(said).collect::<String>()));
+                for (key, item) in (0..).zip(&response.output) {
+                    item_deltas(key, item, true, to);
+                }
+            }
+            if let Some(cut) = cut(event) {
+                to(Delta::Part(Part::Cut(cut)));
+            }
+            // Responses in earlier events have no usage, or only a partial one.
+            if let Some(usage) = response.and_then(|it| it.usage.as_ref()) {
+                to(Delta::Part(Part::Usage(&Usage::from(usage))));
+            }
+            to(Delta::Finished { needs_end: false });
+            to(Delta::End);
+        }
+        EventKind::Failed | EventKind::Error => {
+            to(Delta::Failed(
+                event.error().unwrap_or_default().as_failure(),
+            ));
+        }
+        // Some servers omit the type.
+        EventKind::Other(name) if name.is_empty() => {
+            if let Some(error) = event.error() {
+                to(Delta::Failed(error.as_failure()));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Returns the text of a message, and of its refusal.
+fn said(item: &Item) -> String {
+    let parts = item.content.parts().iter();
+    parts.filter_map(super::ContentPart::said).collect()
+}
+
+/// Reads a call that the client may have to run.
+fn item_deltas(key: u64, item: &Item, is_done: bool, to: &mut dyn FnMut(Delta<'_>)) {
+    if item.client_tool().is_none() {
+        return;
+    }
+    let name = item.full_name();
+    let id = item.call_id.as_deref().unwrap_or_default();
+    let mut call = CallDelta::new(key, id, "", "");
+    call.form = match is_done {
+        true => CallForm::Whole,
+        false => CallForm::Open,
+    };
+    let mut other = None;
+    if item.is_call() {
+        // A call of another kind has no name: it must not be taken for one of a function.
+        call.name = &name;
+        call.arguments = item.arguments.as_deref().unwrap_or_default();
+        call.members = Cow::Borrowed(&item.unknown);
+    } else {
+        let input = item.unknown.get("input").or(item.unknown.get("action"));
+        let text = input.map(|input| match input.string() {
+            Some(text) => text.into_owned(),
+            None => input.text().to_owned(),
+        });
+        other = text;
+        // The item itself, for a client of the same dialect.
+        let members = item.to_raw();
+        let members: Members = members.members().collect();
+        call.members = Cow::Owned(members);
+    }
+    if let Some(text) = &other {
+        call.arguments = text;
+    }
+    if is_done && item.status.as_deref() == Some("incomplete") {
+        to(Delta::Part(Part::Cut(Cut::Other)));
+    }
+    to(Delta::Call(call));
+}
+
+/// Returns the reason why a response is not complete; `None` if it is complete.
+fn cut(event: &StreamEvent) -> Option<Cut> {
+    let response = event.response.as_deref()?;
+    let details = response.incomplete_details.as_ref();
+    match (&*response.status, details.map(|it| &*it.reason)) {
+        ("incomplete", Some("content_filter")) => Some(Cut::Filter),
+        ("incomplete", Some("max_output_tokens") | None) => Some(Cut::Length),
+        ("incomplete" | "cancelled" | "failed" | "in_progress" | "queued", _) => Some(Cut::Other),
+        _ => None,
+    }
+}
+
+impl ErrorObject {
+    fn as_failure(&self) -> Failure<'_> {
+        Failure {
+            too_long: self.is_too_long(),
+            code: self.code.as_deref().or(self.kind.as_deref()),
+            ..Failure::new(&self.message)
+        }
+    }
 }

@@ -2,11 +2,11 @@
 
 use http::{Method, Response, StatusCode};
 
+use super::assembled::assembled;
 use super::lost::{events, last_response, lost};
 use super::retrieve::{Ask, Stored, not_found, query, refuse};
-use super::{Accumulator, ErrorObject, EventKind, Responses};
+use super::{ErrorObject, Responses};
 use crate::agent::Body;
-use crate::json::List;
 use crate::protocol::Refusal;
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
 use crate::router::{Call, MountError, Site, json, stream};
@@ -91,16 +91,7 @@ impl Found {
             let begun = log.clone();
             lost(&begun, self.state.next, &mut log);
         }
-        let mut whole = Accumulator::new();
-        for mut event in events(&log) {
-            if let (EventKind::Failed, Some(response)) = (&event.kind, &mut event.response) {
-                // The event repeats only complete items. Incomplete items are assembled from their deltas.
-                response.output = List::new();
-            }
-            // The limit exceeds the maximum size of a reply.
-            let _ = whole.push(&event);
-        }
-        let mut response = whole.finish();
+        let mut response = assembled(events(&log));
         let code = response.error.as_mut().and_then(|it| it.code.as_mut());
         if let Some(code) = code.filter(|code| *code == ErrorObject::ONCE) {
             // No client repeats a turn because of a response object.

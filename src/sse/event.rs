@@ -69,6 +69,14 @@ impl<'a> Event<'a> {
         Self { name, data, id }
     }
 
+    /// Replaces the data.
+    pub(crate) fn with_data(self, data: String) -> Self {
+        Self {
+            data: Cow::Owned(data),
+            ..self
+        }
+    }
+
     /// Returns the name; `message` if the event was sent without a name.
     #[must_use]
     #[inline]

@@ -76,6 +76,7 @@
 mod chunk;
 mod conversation;
 mod data;
+mod deltas;
 mod event;
 mod mount;
 mod request;
@@ -101,7 +102,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 
 use crate::protocol::{
-    AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal, Resumption,
+    AgentError, Capabilities, Delta, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    Resumption,
 };
 
 /// The UI message stream of the AI SDK.
@@ -141,6 +143,10 @@ impl Protocol for UiStream {
                 request.tools.push(name, tool.clone());
             }
         }
+    }
+
+    fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
+        deltas::deltas(event, to);
     }
 
     fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session {

@@ -3,10 +3,11 @@
 use bytes::Bytes;
 use copilot_wire::Reply;
 use copilot_wire::anthropic::{
-    Anthropic, ContentBlock, Delta, Ending, ErrorObject, Message, Output, Relay, RelayError,
-    StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
+    Anthropic, ContentBlock, Delta, Ending, ErrorObject, Message, Output, Relay, StopReason,
+    TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use copilot_wire::json::Json;
+use copilot_wire::models::RelayError;
 use copilot_wire::protocol::{
     AgentError, Confirmation, Env, Protocol as _, SendError, Session as _, ToolCall,
 };
@@ -116,7 +117,6 @@ fn blocks_keep_the_rules_whatever_is_sent() {
             .await?;
         reply.send(Delta::Text("One ".into())).await?;
         reply.send(Output::Stop).await?;
-        // What would split the text is left out.
         reply
             .send(Output::Start(ThinkingBlock::default().into()))
             .await?;
@@ -141,12 +141,15 @@ fn blocks_keep_the_rules_whatever_is_sent() {
             .await?;
         Ok(())
     });
-    assert_eq!(answer.kinds(), ["thinking", "thinking", "text", "tool_use"]);
+    let kinds = [
+        "thinking", "thinking", "text", "thinking", "text", "tool_use",
+    ];
+    assert_eq!(answer.kinds(), kinds);
     assert_eq!(answer.blocks[0].signature, "theirs");
     assert_eq!(answer.blocks[1].text, "More.");
     assert_eq!(answer.text(), "One text.");
-    assert_eq!(answer.blocks[2].citations.len(), 1);
-    assert_eq!(answer.blocks[3].text, r#"{"n":1}"#);
+    assert_eq!(answer.blocks[4].citations.len(), 1);
+    assert_eq!(answer.blocks[5].text, r#"{"n":1}"#);
     assert_eq!(answer.stop_reason.as_deref(), Some("tool_use"));
 }
 
@@ -221,7 +224,7 @@ fn no_call_is_made_behind_one_that_is_not_valid() {
 }
 
 #[test]
-fn a_block_of_another_type_is_passed_on_before_the_text() {
+fn blocks_are_passed_on_in_their_order() {
     let answer = said(|reply| async move {
         let block =
             json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
@@ -232,9 +235,23 @@ fn a_block_of_another_type_is_passed_on_before_the_text() {
         reply.text("Found.").await?;
         reply.send(Output::Start(block()?)).await?;
         reply.send(Delta::InputJson("{}".into())).await?;
+        reply.send(Output::Stop).await?;
+        for text in ["One.", "Two."] {
+            reply.send(Output::Start(ContentBlock::text(text))).await?;
+            reply.send(Output::Stop).await?;
+        }
+        // Reasoning without a text, which has only a signature.
+        reply
+            .send(Output::Start(ThinkingBlock::new("", "s").into()))
+            .await?;
         Ok(reply.send(Output::Stop).await?)
     });
-    assert_eq!(answer.kinds(), ["server_tool_use", "text"]);
+    let tool = "server_tool_use";
+    assert_eq!(
+        answer.kinds(),
+        [tool, "text", tool, "text", "text", "thinking"]
+    );
+    assert_eq!(answer.blocks[5].signature, "s");
 }
 
 #[test]
@@ -286,25 +303,17 @@ fn of_several_calls_all_are_made_or_none() {
 
 const UPSTREAM: &str = include_str!("../../fixtures/anthropic/call.sse");
 
-async fn relay(upstream: &str, reply: &Reply<Anthropic>) -> Result<Message, RelayError> {
+async fn relay(upstream: &str, reply: Reply<Anthropic>) -> Result<(), RelayError> {
     let mut relay = Relay::new();
     for piece in upstream.as_bytes().chunks(7) {
-        relay.forward(piece, reply).await?;
+        relay.pass(piece, &reply).await?;
     }
-    relay.finish()
+    relay.end(reply)
 }
 
 #[test]
 fn a_relayed_answer_is_one_of_our_own() {
-    let answer = said(|reply| async move {
-        let message = relay(UPSTREAM, &reply).await?;
-        assert_eq!(message.calls().count(), 1);
-        assert_eq!(
-            message.calls().next().unwrap().input.text(),
-            r#"{"port":"Brest"}"#
-        );
-        Ok(())
-    });
+    let answer = said(|reply| async move { Ok(relay(UPSTREAM, reply).await?) });
     assert_eq!(answer.kinds(), ["text", "tool_use"]);
     assert_eq!(answer.text(), "One moment.");
     assert_eq!(answer.stop_reason.as_deref(), Some("tool_use"));
@@ -316,7 +325,7 @@ fn an_upstream_that_fails_or_breaks_off_fails_the_answer() {
     let failed = include_str!("../../fixtures/anthropic/fails.sse");
     for (upstream, cut) in [(half, true), (failed, false)] {
         let answer = said(move |reply| async move {
-            match relay(upstream, &reply).await {
+            match relay(upstream, reply).await {
                 Err(RelayError::Truncated) => assert!(cut),
                 Err(RelayError::Upstream(error)) => {
                     assert!(!cut && error.message == "The model is away.");
@@ -333,7 +342,7 @@ fn an_upstream_that_fails_or_breaks_off_fails_the_answer() {
 fn a_relay_speaks_the_shared_vocabulary_too() {
     let answer = said(|reply| async move {
         let mut relay = Relay::new();
-        relay.text(UPSTREAM.as_bytes(), &reply).await?;
+        relay.pass(UPSTREAM.as_bytes(), &reply).await?;
         Ok(relay.end(reply)?)
     });
     assert_eq!(answer.kinds(), ["text", "tool_use"]);
@@ -344,7 +353,7 @@ fn a_relay_speaks_the_shared_vocabulary_too() {
         let words = words.clone();
         async move {
             let mut relay = Relay::new();
-            relay.text(words.as_bytes(), &reply).await?;
+            relay.pass(words.as_bytes(), &reply).await?;
             Ok(relay.end(reply)?)
         }
     });
@@ -356,8 +365,10 @@ fn a_relay_speaks_the_shared_vocabulary_too() {
 #[test]
 fn native_events_are_in_a_whole_answer_too() {
     let native = agent(|_, reply: Reply<Anthropic>| async move {
-        relay(UPSTREAM, &reply).await?;
-        Ok(reply.send(Usage::new(3, 4)).await?)
+        let mut relay = Relay::new();
+        relay.pass(UPSTREAM.as_bytes(), &reply).await?;
+        reply.send(Usage::new(3, 4)).await?;
+        Ok(relay.end(reply)?)
     });
     let mut body = ask("Hi");
     body["stream"] = Value::Null;

@@ -17,7 +17,6 @@ mod fixtures;
 mod large;
 mod mutations;
 mod properties;
-mod relays;
 mod replies;
 mod requests;
 mod rounds;

@@ -7,10 +7,10 @@ use std::thread;
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
     Accumulator, ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, Function,
-    FunctionCall, OpenAi, Part, Relay, Tool, ToolCall,
+    FunctionCall, OpenAi, Part, Tool, ToolCall,
 };
 use copilot_wire::protocol::{
-    self, ContentPart as _, Conversation, EventDecoder, Protocol, Session as _,
+    self, Completion, ContentPart as _, Conversation, EventDecoder, Protocol, Session as _,
 };
 use serde_json::json;
 
@@ -164,16 +164,18 @@ fn play(name: &str, events: &[String]) {
         .map(|data| format!("data: {data}\n\n"))
         .collect();
     let whole = || Accumulator::new().limit(usize::MAX);
-    let mut relay = Relay::from_parts(decoder(), whole());
+    let mut decoder = decoder();
+    let mut completion = Completion::new().limit(usize::MAX);
     let mut input = stream.as_bytes();
     let mut all = whole();
     let request = ChatRequest::new("m", vec![ChatMessage::user("x")]).stream(true);
     let mut session = OpenAi::session(&request, &(), &fixed());
     let mut out = Vec::new();
-    while let Some(event) = relay
+    while let Some(event) = decoder
         .next(&mut input)
         .unwrap_or_else(|e| panic!("{name}: {e}"))
     {
+        completion.push_event::<OpenAi>(event).unwrap();
         let Event::Chunk(chunk) = event else {
             continue;
         };

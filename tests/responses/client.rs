@@ -1,10 +1,11 @@
 //! The client role: streams of other servers, whole, cut and hostile.
 
 use copilot_wire::Router;
-use copilot_wire::protocol::{AgentError, EventDecoder, EventError, TooLarge};
-use copilot_wire::responses::{
-    Accumulator, Event, EventKind, Model, Relay, RelayError, Responses, StreamEvent,
+use copilot_wire::models::RelayError;
+use copilot_wire::protocol::{
+    AgentError, CallDelta, Completion, Cut, Delta, EventDecoder, EventError,
 };
+use copilot_wire::responses::{Event, EventKind, Model, Relay, Responses, StreamEvent};
 use proptest::prelude::*;
 
 use crate::rules::{End, check};
@@ -135,26 +136,23 @@ const SMALLEST: &str = "data: {\"type\":\"response.created\",\"response\":{\"id\
     data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":\"output_text\",\"text\":\"Hi\"}]}}\n\n\
     data: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"status\":\"completed\",\"output\":[],\"usage\":{\"input_tokens\":1,\"output_tokens\":2,\"total_tokens\":3}}}\n\n";
 
-fn accumulated(stream: &str) -> Accumulator {
+fn completed(stream: &str) -> Completion {
     let mut decoder = EventDecoder::<Responses>::new();
-    let mut whole = Accumulator::new();
+    let mut answer = Completion::new();
     let mut input = stream.as_bytes();
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        if let Event::Stream(event) = event {
-            whole.push(event).unwrap();
-        }
+        answer.push_event::<Responses>(event).unwrap();
     }
-    assert_eq!(decoder.end().is_ok(), whole.is_complete());
-    whole
+    assert_eq!(decoder.end().is_ok(), answer.is_complete());
+    answer
 }
 
 #[test]
 fn the_smallest_stream_is_a_whole_response() {
-    let whole = accumulated(SMALLEST);
-    assert!(whole.is_complete());
-    let response = whole.finish();
-    assert_eq!(response.text(), "Hi");
-    assert_eq!(response.usage.unwrap().total_tokens, 3);
+    let answer = completed(SMALLEST);
+    assert!(answer.is_complete());
+    assert_eq!(answer.text(), "Hi");
+    assert_eq!(answer.usage().unwrap().total_tokens(), 3);
 }
 
 #[test]
@@ -163,28 +161,27 @@ fn a_cut_stream_keeps_what_came() {
     let end = stream
         .find("event: response.function_call_arguments.done")
         .unwrap();
-    let whole = accumulated(&stream[..end]);
-    assert!(!whole.is_complete());
-    let response = whole.finish();
-    assert!(response.text().starts_with("Let me look."));
-    let call = response.calls().next().unwrap();
-    assert_eq!(call.status.as_deref(), Some("incomplete"));
-    assert_eq!(call.arguments.as_deref(), Some(r#"{"port":"Br\"est"}"#));
+    let answer = completed(&stream[..end]);
+    assert!(!answer.is_complete());
+    assert!(answer.text().starts_with("Let me look."));
+    assert_eq!(answer.cut(), Some(Cut::Other), "the call is not complete");
+    let call = answer.calls().remove(0);
+    assert_eq!(call.arguments.text(), r#"{"port":"Br\"est"}"#);
 }
 
 #[test]
-fn an_accumulator_has_a_limit() {
-    let mut whole = Accumulator::new().limit(2_100);
+fn a_completion_has_a_limit() {
+    let mut answer = Completion::new().limit(2_000);
+    let text = "x".repeat(100);
     for _ in 0..10 {
-        whole.push(&StreamEvent::text("x".repeat(100))).unwrap();
+        answer.push(&Delta::Text(&text)).unwrap();
     }
-    let mut far = StreamEvent::text("x");
-    far.output_index = Some(u64::MAX);
-    assert_eq!(whole.push(&far), Ok(()), "an index is never a size");
-    let large = StreamEvent::text("x".repeat(1_000));
-    assert_eq!(whole.push(&large).unwrap_err().limit, 2_100);
-    assert_eq!(whole.finish().text().len(), 1_001);
-    let _: TooLarge = Accumulator::new().limit(1).push(&large).unwrap_err();
+    let far = CallDelta::new(u64::MAX, "", "", "x");
+    answer.push(&Delta::Call(far)).unwrap();
+    let large = "x".repeat(1_000);
+    let refused = answer.push(&Delta::Text(&large)).unwrap_err();
+    assert_eq!(refused.limit, 2_000, "an index is never a size");
+    assert_eq!(answer.text().len(), 1_000);
 }
 
 #[test]
@@ -209,7 +206,7 @@ fn relay(upstream: &'static str) -> String {
     answer(move |reply| async move {
         let mut relay = Relay::new();
         for piece in upstream.as_bytes().chunks(11) {
-            relay.text(piece, &reply).await?;
+            relay.pass(piece, &reply).await?;
         }
         Ok(relay.end(reply)?)
     })
@@ -231,10 +228,9 @@ fn a_stream_is_passed_on_as_text_or_as_it_is() {
                 async move {
                     let mut relay = Relay::new();
                     for piece in stream.as_bytes().chunks(11) {
-                        relay.forward(piece, &reply).await?;
+                        relay.pass(piece, &reply).await?;
                     }
-                    relay.finish()?;
-                    Ok(())
+                    Ok(relay.end(reply)?)
                 }
             }),
         );
@@ -263,13 +259,16 @@ fn a_relay_fails_as_its_upstream_does() {
         .next()
         .unwrap()
         .to_owned();
-    for (stream, expected) in [(failed, "upstream failed"), (cut, "upstream ended early")] {
+    for (stream, expected) in [
+        (failed, "upstream failed: server_error"),
+        (cut, "upstream ended early"),
+    ] {
         let checked = check(
             &answer(move |reply| {
                 let stream = stream.clone();
                 async move {
                     let mut relay = Relay::new();
-                    let relayed = relay.text(stream.as_bytes(), &reply).await;
+                    let relayed = relay.pass(stream.as_bytes(), &reply).await;
                     let error = relayed.err().or_else(|| relay.finish().err()).unwrap();
                     assert_eq!(error.to_string(), expected);
                     if let RelayError::Upstream(error) = &error {

@@ -7,7 +7,6 @@ use copilot_wire::responses::{self as api, Item, Responses};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::Transcript;
 use copilot_wire_kit::anthropic::AnthropicClient;
-use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::responses::ResponsesClient;
 use serde_json::{Value, json};
 
@@ -37,7 +36,7 @@ fn with_tool(tool: &Value) -> ResponsesClient {
 }
 
 #[test]
-fn a_responses_client_gets_calls_of_other_tools_only_if_it_offers_them() {
+fn a_responses_client_gets_calls_of_other_tools() {
     let patch = json!({"type": "custom_tool_call", "call_id": "c", "name": "patch", "input": "rm"});
     let shell =
         json!({"type": "local_shell_call", "call_id": "c", "action": {"command": ["reboot"]}});
@@ -59,8 +58,7 @@ fn a_responses_client_gets_calls_of_other_tools_only_if_it_offers_them() {
         let other = json!({"type": "custom", "name": "other"});
         for tool in [other, json!({"type": "function", "name": "patch"})] {
             let turn = ask(with_tool(&tool), whole());
-            assert!(!bytes(&turn).contains(kind), "{turn}");
-            assert!(bytes(&turn).contains(IMPOSSIBLE), "{turn}");
+            assert!(bytes(&turn).contains(kind), "{turn}");
         }
         for all in [
             bytes(&ask(openai(), whole())),
@@ -101,7 +99,7 @@ fn no_function_stands_for_a_call_of_another_kind() {
 }
 
 #[test]
-fn an_anthropic_client_gets_calls_of_typed_tools_that_it_offers() {
+fn an_anthropic_client_gets_calls_of_typed_tools() {
     let event = |event: Value| {
         format!(
             "event: {}\ndata: {event}\n\n",
@@ -126,8 +124,7 @@ fn an_anthropic_client_gets_calls_of_typed_tools_that_it_offers() {
     );
     assert_eq!(turn.calls()[0].name, "bash", "{turn}");
     let turn = ask(tool(br#"{"type":"bash_20250124","name":"sh"}"#), gateway());
-    assert!(turn.calls().is_empty(), "{turn}");
-    assert!(bytes(&turn).contains(IMPOSSIBLE), "{turn}");
+    assert_eq!(turn.calls()[0].name, "bash", "{turn}");
 }
 
 #[test]
@@ -147,16 +144,13 @@ fn a_call_in_the_deprecated_form_is_a_call() {
     ] {
         assert_eq!(turn[0].arguments.text(), r#"{"port":"Brest"}"#);
     }
-    // A client of the same dialect gets it as it was sent, if it knows the function.
+    // A client of the same dialect gets it as it was sent.
     let turn = ask(openai(), whole());
     assert!(
         bytes(&turn).contains(r#""finish_reason":"function_call""#),
         "{turn}"
     );
     assert!(!bytes(&turn).contains("tool_calls"), "{turn}");
-    let turn = ask(OpenAiClient::new("m"), whole());
-    assert!(!bytes(&turn).contains("Brest"), "{turn}");
-    assert!(bytes(&turn).contains(IMPOSSIBLE), "{turn}");
     let cut = Gateway::<OpenAi>::new(stream("length"), 7);
     assert!(bytes(&ask(page(), cut)).contains(INCOMPLETE));
 }

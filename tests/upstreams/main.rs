@@ -8,6 +8,8 @@
 )]
 
 mod calls;
+mod deltas;
+mod faithful;
 mod faults;
 mod first_output;
 mod pairing;

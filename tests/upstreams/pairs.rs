@@ -1,10 +1,10 @@
 //! Two hundred invented answers: each dialect, relayed to each front end, arrives as it was said.
 
-use copilot_wire::anthropic::{self, Anthropic};
+use copilot_wire::anthropic::Anthropic;
 use copilot_wire::models::{Relay, Upstream};
-use copilot_wire::openai::{self, OpenAi};
-use copilot_wire::protocol::{Protocol, Usage};
-use copilot_wire::responses::{self as api, Responses};
+use copilot_wire::openai::OpenAi;
+use copilot_wire::protocol::{Cut, Protocol, Usage};
+use copilot_wire::responses::Responses;
 use copilot_wire_kit::{Effect, Transcript};
 use serde_json::Value;
 
@@ -91,107 +91,29 @@ struct Seen {
     text: String,
     reasoning: String,
     calls: Vec<Call>,
-    end: String,
+    cut: Option<Cut>,
     usage: Usage,
 }
 
 /// Reads a stream as a client of this dialect.
-fn answer<U: Upstream>(bytes: &[u8]) -> U::Answer {
+fn read<U: Upstream>(bytes: &[u8]) -> Seen {
     let mut relay = Relay::<U>::new();
-    let mut input = bytes;
-    while relay.next(&mut input).unwrap().is_some() {}
-    relay.finish().unwrap()
+    relay.read(bytes).unwrap();
+    let answer = relay.finish().unwrap();
+    let calls = answer.calls().into_iter();
+    Seen {
+        text: answer.text().to_owned(),
+        reasoning: answer.reasoning().to_owned(),
+        calls: calls
+            .map(|call| (call.id.unwrap(), call.name, parsed(call.arguments.text())))
+            .collect(),
+        cut: answer.cut(),
+        usage: answer.usage().unwrap_or_default(),
+    }
 }
 
 fn parsed(arguments: &str) -> Value {
     serde_json::from_str(arguments).unwrap()
-}
-
-fn of_openai(bytes: &[u8]) -> Seen {
-    let answer: openai::ChatCompletion = answer::<OpenAi>(bytes);
-    let message = answer.message().unwrap();
-    let reasoning = message
-        .unknown
-        .get("reasoning_content")
-        .and_then(|text| text.string());
-    let calls = message.tool_calls.iter();
-    Seen {
-        text: message.content.text().into_owned(),
-        reasoning: reasoning.unwrap_or_default().into_owned(),
-        calls: calls
-            .map(|call| {
-                (
-                    call.id.clone(),
-                    call.function.name.clone(),
-                    parsed(&call.function.arguments),
-                )
-            })
-            .collect(),
-        end: answer
-            .choices
-            .first()
-            .unwrap()
-            .finish_reason
-            .as_ref()
-            .unwrap()
-            .as_str()
-            .to_owned(),
-        usage: answer.usage.as_ref().map(Usage::from).unwrap_or_default(),
-    }
-}
-
-fn of_anthropic(bytes: &[u8]) -> Seen {
-    let answer: anthropic::Message = answer::<Anthropic>(bytes);
-    let reasoning = answer.content.iter().filter_map(|block| match block {
-        anthropic::ContentBlock::Thinking(block) => Some(block.thinking.as_str()),
-        _ => None,
-    });
-    Seen {
-        text: answer.text(),
-        reasoning: reasoning.collect(),
-        calls: answer
-            .calls()
-            .map(|call| {
-                (
-                    call.id.clone(),
-                    call.name.clone(),
-                    parsed(call.input.text()),
-                )
-            })
-            .collect(),
-        end: answer.stop_reason.as_ref().unwrap().as_str().to_owned(),
-        usage: Usage::from(&answer.usage),
-    }
-}
-
-fn of_responses(bytes: &[u8]) -> Seen {
-    let answer: api::Response = answer::<Responses>(bytes);
-    let summaries = answer
-        .output
-        .iter()
-        .filter_map(|item| item.summary.as_ref());
-    let parts = summaries.flat_map(|parts| parts.iter());
-    let reason = answer
-        .incomplete_details
-        .as_ref()
-        .map(|details| details.reason.clone());
-    Seen {
-        text: answer.text(),
-        reasoning: parts.filter_map(|part| part.text.clone()).collect(),
-        calls: answer
-            .calls()
-            .map(|call| {
-                let text = |text: &Option<String>| text.clone().unwrap_or_default();
-                (
-                    text(&call.call_id),
-                    text(&call.name),
-                    parsed(&text(&call.arguments)),
-                )
-            })
-            .collect(),
-        end: reason.unwrap_or_else(|| answer.status.clone()),
-        usage: answer.usage.as_ref().map(Usage::from).unwrap_or_default(),
-    }
 }
 
 /// Compares the text, the calls by name and arguments, and the end where it has only words.
@@ -247,43 +169,33 @@ fn relay<U: Upstream>(stream: &str, size: usize, said: &Said, has_reasoning_toke
     let [input, cached, output, reasoning] = said.usage;
     let reasoning = if has_reasoning_tokens { reasoning } else { 0 };
     let usage = Usage::new(input, output).cached_input_tokens(cached);
-    let seen = |end: [&str; 4], usage: Usage| Seen {
+    let seen = |usage: Usage| Seen {
         text: said.text.concat(),
         reasoning: said.reasoning.concat(),
         calls: said.calls.clone(),
-        end: match (said.end, said.calls.is_empty()) {
-            (End::Stop, true) => end[0],
-            (End::Stop, false) => end[1],
-            (End::Length, _) => end[2],
-            (End::Filter, _) => end[3],
-        }
-        .to_owned(),
+        cut: match said.end {
+            End::Stop => None,
+            End::Length => Some(Cut::Length),
+            End::Filter => Some(Cut::Filter),
+        },
         usage,
     };
     let full = usage.reasoning_tokens(reasoning);
 
     let turn = ask(openai(), gateway());
     check(&turn, said, 9, true);
-    let ends = ["stop", "tool_calls", "length", "content_filter"];
-    let mut got = of_openai(turn.bytes());
+    let mut got = read::<OpenAi>(turn.bytes());
     // The client of the kit asks for no usage.
     got.usage = full;
-    assert_eq!(got, seen(ends, full), "{turn}");
+    assert_eq!(got, seen(full), "{turn}");
 
     let turn = ask(anthropic(), gateway());
     check(&turn, said, 9, true);
-    let ends = ["end_turn", "tool_use", "max_tokens", "refusal"];
-    assert_eq!(of_anthropic(turn.bytes()), seen(ends, usage), "{turn}");
+    assert_eq!(read::<Anthropic>(turn.bytes()), seen(usage), "{turn}");
 
     let turn = ask(responses_client(), gateway());
     check(&turn, said, 9, true);
-    let ends = [
-        "completed",
-        "completed",
-        "max_output_tokens",
-        "content_filter",
-    ];
-    assert_eq!(of_responses(turn.bytes()), seen(ends, full), "{turn}");
+    assert_eq!(read::<Responses>(turn.bytes()), seen(full), "{turn}");
 
     let turn = ask(page(), gateway());
     check(&turn, said, 9, false);

@@ -57,6 +57,7 @@ mod front_end;
 #[cfg(feature = "github")]
 pub mod github;
 mod harness;
+mod heard;
 mod kit;
 #[cfg(feature = "mcp")]
 pub mod mcp;

@@ -163,7 +163,7 @@ impl Model {
             let Some(bytes) = next.map_err(reqwest::Error::without_url)? else {
                 break;
             };
-            relay.text(&bytes, &reply).await?;
+            relay.pass(&bytes, &reply).await?;
         }
         Ok(relay.end(reply)?)
     }

@@ -6,8 +6,8 @@ use std::pin::Pin;
 use async_openai::Client;
 use async_openai::config::OpenAIConfig;
 use async_openai::error::OpenAIError;
-use copilot_wire::openai::{Accumulator, ChatCompletionChunk, ChatRequest};
-use copilot_wire::protocol::{AgentError, Protocol, ToolCall};
+use copilot_wire::openai::{ChatCompletionChunk, ChatRequest, OpenAi};
+use copilot_wire::protocol::{AgentError, Completion, Protocol};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures_util::{Stream, StreamExt};
 
@@ -40,10 +40,9 @@ impl<P: Protocol> Agent<P> for AsyncOpenAiAgent {
         prompt.model.clone_from(&self.model);
         drop(request);
         let mut chunks: Chunks = self.client.chat().create_stream_byot(prompt).await?;
-        let mut answer = Accumulator::new();
+        let mut answer = Completion::new();
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk?;
-            answer.push(&chunk)?;
             let delta = chunk.choices.first().map(|choice| &choice.delta);
             let reasoning = delta.and_then(|delta| delta.unknown.get("reasoning_content"));
             if let Some(text) = reasoning.and_then(|json| json.string()) {
@@ -52,18 +51,17 @@ impl<P: Protocol> Agent<P> for AsyncOpenAiAgent {
             if let Some(text) = chunk.text() {
                 reply.text(text).await?;
             }
-            if let Some(usage) = &chunk.usage {
-                reply.usage(usage.into()).await?;
-            }
+            answer.push_event::<OpenAi>(&chunk.into())?;
         }
-        let answer = answer.finish();
+        if let Some(usage) = answer.usage() {
+            reply.usage(usage).await?;
+        }
         if !answer.is_complete() {
             return Err(AgentError::new(
                 "The model stopped in the middle of its answer.",
             ));
         }
-        let calls = answer.calls().iter().map(ToolCall::try_from);
-        let calls = calls.collect::<Result<Vec<_>, _>>()?;
+        let calls = answer.calls();
         if !calls.is_empty() {
             reply.calls(&calls)?;
         }

@@ -44,7 +44,7 @@ impl<P: Protocol> Agent<P> for ReqwestAgent {
         let mut stream = response.bytes_stream();
         while let Some(bytes) = stream.next().await {
             let bytes = bytes.map_err(reqwest::Error::without_url)?;
-            relay.text(&bytes, &reply).await?;
+            relay.pass(&bytes, &reply).await?;
         }
         Ok(relay.end(reply)?)
     }

@@ -5,7 +5,7 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use copilot_wire::agent::execute_tool;
 use copilot_wire::json::Json;
 use copilot_wire::models::{Upstream, chat, chat_with_contents, refused};
-use copilot_wire::openai::{ChatCompletion, ChatMessage, ChatRequest, Function, OpenAi, Relay};
+use copilot_wire::openai::{ChatMessage, ChatRequest, Function, OpenAi, Relay};
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use serde::Deserialize;
@@ -61,7 +61,7 @@ impl Sailor {
         &self,
         prompt: &mut ChatRequest,
         reply: &Reply<P>,
-    ) -> Result<ChatCompletion, AgentError> {
+    ) -> Result<ChatMessage, AgentError> {
         let body = OpenAi::body(prompt);
         let call = async {
             let mut headers = HeaderMap::new();
@@ -79,9 +79,9 @@ impl Sailor {
             }
             let mut relay = Relay::new();
             while let Some(bytes) = answer.chunk().await.map_err(reqwest::Error::without_url)? {
-                relay.text(&bytes, reply).await?;
+                relay.pass(&bytes, reply).await?;
             }
-            Ok(relay.finish()?)
+            Ok(ChatMessage::from(&relay.finish()?))
         };
         match self.contents {
             true => chat_with_contents::<OpenAi, _, _>(prompt, call).await,
@@ -102,11 +102,11 @@ impl<P: Protocol> Agent<P> for Sailor {
         prompt.model.clone_from(&self.model);
         for _ in 0..ROUNDS {
             let answer = self.ask(&mut prompt, &reply).await?;
-            if answer.calls().is_empty() {
+            if answer.tool_calls.is_empty() {
                 return Ok(());
             }
-            prompt.messages.extend(answer.message().cloned());
-            for call in answer.calls() {
+            prompt.messages.push(answer.clone());
+            for call in &answer.tool_calls {
                 let arguments = call.function.decode().map_err(|error| error.to_string());
                 let run = match &*call.function.name {
                     // Its own name, not one that a model has made up: metrics have it as a label.

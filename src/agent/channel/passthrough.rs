@@ -46,32 +46,31 @@ impl<P: Protocol> Channel<P> {
         is_new
     }
 
-    /// Writes a frame of another server.
+    /// Writes a frame of another server, and returns its kind.
     pub(in crate::agent) fn poll_pass(
         &self,
         cx: &Context<'_>,
         frame: &[u8],
         event: Option<&P::Event>,
         follow: fn(&mut P::Session, &P::Event) -> FrameKind,
-    ) -> Poll<Result<(), SendError>> {
+    ) -> Poll<Result<FrameKind, SendError>> {
         let mut state = match self.poll_space(self.lock(), cx, frame.len()) {
             Poll::Ready(state) => state?,
             Poll::Pending => return Poll::Pending,
         };
         let kind = state.follow(event, follow);
         if kind == FrameKind::Dropped {
-            return Poll::Ready(Ok(()));
+            return Poll::Ready(Ok(kind));
         }
         if kind == FrameKind::Preamble {
             // The head waits for the first output, with the frames before it.
             state.opening += frame.len();
         }
-        Poll::Ready(
-            self.append(state, Turn::Open, kind == FrameKind::Output, |_, out| {
-                out.extend_from_slice(frame);
-                Ok(())
-            }),
-        )
+        let written = self.append(state, Turn::Open, kind == FrameKind::Output, |_, out| {
+            out.extend_from_slice(frame);
+            Ok(())
+        });
+        Poll::Ready(written.map(|()| kind))
     }
 
     /// Writes the last frame of another server, and the end of the stream. One write for both, so that both are sent

@@ -3,7 +3,6 @@
 use super::{Session, written};
 use crate::json::{Kind, Wire, own};
 use crate::protocol::{SendError, ToolCall};
-use crate::responses::block::BlockKind;
 use crate::responses::{EventKind, Item, StreamEvent};
 
 /// The reason why a call is refused.
@@ -39,15 +38,23 @@ impl Session {
     /// Writes calls of the client's tools.
     pub(super) fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
         let items = calls.iter().map(|call| {
+            let members = call.by_model.clone().unwrap_or_default();
+            // A call of a kind that only this dialect has.
+            if let Some(item) = members.get("type").and(Item::from_raw(&members.to_raw())) {
+                return Ok(item);
+            }
+            let own = (call.name.clone(), None);
             let tool = self.tools.get(&call.name);
+            let tool = tool.or((call.by_model.is_some() && !call.name.is_empty()).then_some(&own));
             let (name, namespace) = tool.ok_or(SendError::Unsupported(NOT_OFFERED))?;
-            if call.arguments.kind() != Kind::Object {
+            if call.by_model.is_none() && call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));
             }
             let id = call.id.as_deref().unwrap_or_default();
             Ok(Item {
                 namespace: namespace.clone(),
-                ..Item::call(id, name.as_str(), call.arguments.text())
+                unknown: members,
+                ..Item::call(id, name.as_str(), call.arguments_text())
             })
         });
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
@@ -71,23 +78,23 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the end of another server's reasoning, whose summary was written before, with its encrypted content.
-    pub(super) fn reasoned(&mut self, item: &Item, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let Some(content) = item.encrypted_content() else {
-            return Ok(());
-        };
-        match &mut self.block {
-            Some(block) if block.kind == BlockKind::Reasoning => {
-                self.room.take(content.as_bytes().len())?;
-                block.encrypted = Some(own(content));
+    /// Writes the end of another server's message or reasoning, whose deltas were written before.
+    pub(super) fn said(&mut self, item: &Item, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let is_reasoning = item.kind == "reasoning";
+        let open = self.block.as_mut();
+        match open.filter(|block| block.kind.is_reasoning() == is_reasoning) {
+            Some(block) => {
+                self.room.take(item.unknown.to_raw().as_bytes().len())?;
+                block.unknown = own(&item.unknown);
                 self.close(out);
             }
-            // There is no summary.
-            _ => {
+            // Without a summary, encrypted reasoning has no deltas.
+            None if is_reasoning && item.encrypted_content().is_some() => {
                 let (item, len) = self.prepare(item)?;
                 self.room.take(len)?;
                 self.item(item, out);
             }
+            None => {}
         }
         Ok(())
     }

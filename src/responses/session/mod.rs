@@ -379,9 +379,8 @@ impl Session {
         match event.kind {
             EventKind::TextDelta => self.text_of(delta, out),
             EventKind::RefusalDelta => self.say(BlockKind::Refusal, delta, out),
-            EventKind::SummaryDelta | EventKind::ReasoningDelta => {
-                self.say(BlockKind::Reasoning, delta, out)
-            }
+            EventKind::SummaryDelta => self.say(BlockKind::Reasoning, delta, out),
+            EventKind::ReasoningDelta => self.say(BlockKind::RawReasoning, delta, out),
             // The parts of a summary become paragraphs of one part.
             EventKind::SummaryPartAdded => match &self.block {
                 Some(block) if block.kind == BlockKind::Reasoning && block.chars > 0 => {
@@ -394,9 +393,7 @@ impl Session {
                 None => Ok(()),
             },
             EventKind::ItemDone => match event.item.as_deref() {
-                // The deltas have already been written.
-                Some(item) if item.is_message() => Ok(()),
-                Some(item) if item.kind == "reasoning" => self.reasoned(item, out),
+                Some(item) if item.is_message() || item.kind == "reasoning" => self.said(item, out),
                 Some(item) => {
                     self.check_tool(item)?;
                     let (item, len) = self.prepare(item)?;

@@ -9,16 +9,17 @@ use super::state::apply;
 use super::verify::Verify;
 use crate::call::tool_call;
 use crate::front_end::typed_answer;
-use crate::vocabulary::{status, table, text};
+use crate::heard::effects;
+use crate::vocabulary::text;
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::ag_ui::{
-    ActivitySnapshot, AgUi, Content, Custom, Event, Interrupt, Message, ResumeEntry, RunAgentInput,
-    ToolCall, ToolCallResult, ToolCallStart,
+    AgUi, Content, Event, Interrupt, Message, ResumeEntry, RunAgentInput, ToolCall, ToolCallResult,
+    ToolCallStart,
 };
 use copilot_wire::json::{Json, Wire};
 use copilot_wire::protocol::{
-    self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, FrameEvent as _,
-    HistoryItem, Notice, Role, ToolRun,
+    self, Confirmation, Conversation as _, EventDecoder, EventError, FrameEvent as _, HistoryItem,
+    Role, ToolRun,
 };
 
 /// An emulated AG-UI app: it stores messages and state as `@ag-ui/client` does, runs its tools and answers interrupts.
@@ -205,6 +206,7 @@ impl FrontEnd for App {
             self.breaks(fault.effect());
             return Vec::new();
         }
+        let effects = effects::<AgUi>(event);
         match event {
             Event::TextMessageStart(start) => {
                 let role = start.role.as_deref().unwrap_or("assistant");
@@ -212,16 +214,10 @@ impl FrontEnd for App {
             }
             Event::TextMessageContent(piece) => {
                 self.add(&piece.message_id, "assistant", &piece.delta);
-                return vec![Effect::Text(piece.delta.clone())];
             }
             Event::ReasoningMessageStart(start) => self.add(&start.message_id, "reasoning", ""),
             Event::ReasoningMessageContent(piece) => {
                 self.add(&piece.message_id, "reasoning", &piece.delta);
-                return vec![Effect::Reasoning(piece.delta.clone())];
-            }
-            Event::StepStarted(step) => {
-                let metadata = step.metadata.as_ref().map(Wire::to_raw).unwrap_or_default();
-                return vec![Effect::Status(status(&*step.step_name, &metadata))];
             }
             Event::ToolCallStart(start) => self.called(start),
             Event::ToolCallArgs(piece) => {
@@ -241,23 +237,25 @@ impl FrontEnd for App {
             Event::MessagesSnapshot(snapshot) => {
                 self.input.messages.clone_from(&snapshot.messages);
             }
-            Event::ActivitySnapshot(activity) => return vec![shown(activity)],
+            Event::ActivitySnapshot(activity) if effects.is_empty() => {
+                return vec![Effect::other(
+                    &*activity.activity_type,
+                    activity.content.clone(),
+                )];
+            }
             Event::ActivityDelta(changes) => {
                 let name = format!("{} changes", changes.activity_type);
                 let patch = Json::encode(&*changes.patch).unwrap_or_default();
                 return vec![Effect::other(name, patch)];
             }
-            Event::Custom(custom) => return noted(custom),
+            Event::Custom(custom) if custom.name != "citations" => {
+                return vec![Effect::other(&*custom.name, custom.value.clone())];
+            }
             Event::Raw(raw) => return vec![Effect::other("raw", raw.event.clone())],
             Event::RunFinished(end) => {
                 self.interrupts = end.interrupts().to_vec();
-                let usage = end.usage.iter();
-                return usage.map(|usage| Effect::Usage(usage.into())).collect();
             }
-            Event::RunError(error) => {
-                self.failed = true;
-                return vec![Effect::Error(Notice::new(&error.message))];
-            }
+            Event::RunError(_) => self.failed = true,
             Event::Unknown(_) => self.breaks("an event that the app does not know"),
             // Clients split a chunk into a start, a piece and an end; no server of this crate writes chunks.
             Event::TextMessageChunk(_)
@@ -267,7 +265,7 @@ impl FrontEnd for App {
             }
             _ => {}
         }
-        Vec::new()
+        effects
     }
 
     fn next(&mut self) -> Next {
@@ -338,29 +336,4 @@ fn confirmation(interrupt: &Interrupt) -> Confirmation {
     let message = part("message").or_else(|| interrupt.message.clone());
     let title = part("title").unwrap_or_default();
     Confirmation::new(&*interrupt.id, title, message.unwrap_or_default())
-}
-
-/// Returns the effect of an activity in an app with components for tables and charts.
-fn shown(activity: &ActivitySnapshot) -> Effect {
-    let content = &activity.content;
-    match (activity.activity_type.as_str(), table(content)) {
-        ("table", Some(table)) => Effect::Table(table),
-        ("chart", Some(table)) => Effect::Chart(table),
-        (name, _) => Effect::other(name, content.clone()),
-    }
-}
-
-/// Returns the effects of a custom event in an app that supports citations.
-fn noted(custom: &Custom) -> Vec<Effect> {
-    if custom.name != "citations" {
-        return vec![Effect::other(&*custom.name, custom.value.clone())];
-    }
-    let citations = custom.value.elements().map(|citation| {
-        let mut cited = Citation::new(text(&citation, "title").unwrap_or_default());
-        cited.url = text(&citation, "url");
-        cited.document = text(&citation, "document");
-        cited.excerpt = text(&citation, "excerpt");
-        Effect::Citation(cited)
-    });
-    citations.collect()
 }

@@ -4,13 +4,14 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::heard::effects;
 use crate::models::too_large;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::anthropic::{
-    Accumulator, Anthropic, Content, ContentBlock, Delta, Event, MessageParam, MessagesRequest,
-    Tool, ToolResultBlock, ToolUseBlock,
+    Accumulator, Anthropic, Content, ContentBlock, Event, MessageParam, MessagesRequest, Tool,
+    ToolResultBlock, ToolUseBlock,
 };
-use copilot_wire::protocol::{EventDecoder, EventError, Notice, ToolCall};
+use copilot_wire::protocol::{EventDecoder, EventError, ToolCall};
 
 /// An emulated program with an Anthropic library: it sends messages and tools, and reads blocks.
 #[derive(Debug)]
@@ -76,22 +77,8 @@ impl FrontEnd for AnthropicClient {
             self.failed = true;
             return vec![too_large()];
         }
-        match event {
-            Event::ContentBlockDelta { delta, .. } => match delta {
-                Delta::Text(text) if !text.is_empty() => vec![Effect::Text(text.clone())],
-                Delta::Thinking(text) => vec![Effect::Reasoning(text.clone())],
-                _ => Vec::new(),
-            },
-            // Keep-alives are the same event without this count.
-            Event::MessageDelta(delta) if delta.usage.input_tokens.is_some() => {
-                vec![Effect::Usage((&delta.usage).into())]
-            }
-            Event::Error(error) => {
-                self.failed = true;
-                vec![Effect::Error(Notice::new(&error.message))]
-            }
-            _ => Vec::new(),
-        }
+        self.failed = matches!(event, Event::Error(_));
+        effects::<Anthropic>(event)
     }
 
     fn next(&mut self) -> Next {

@@ -4,12 +4,13 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::heard::effects;
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post};
 use copilot_wire::github::{
     Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Output, Reference,
 };
 use copilot_wire::json::{Json, List};
-use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
+use copilot_wire::protocol::{self, EventDecoder, EventError};
 
 /// An emulated GitHub Copilot platform with an editor.
 #[derive(Debug)]
@@ -101,42 +102,24 @@ impl FrontEnd for CopilotChat {
         if self.done {
             return Vec::new();
         }
-        let parts = match event {
+        let mut effects = effects::<GitHub>(event);
+        match event {
             Event::Output(Output::References(references)) => {
                 self.references_sent.extend(references.iter().cloned());
-                references.iter().map(citation).collect()
-            }
-            Event::Output(Output::Errors(errors)) => {
-                let notices = errors.iter().map(|error| {
-                    let notice = Notice::new(&error.message).code(error.code.clone());
-                    Effect::Error(notice.identifier(&error.identifier))
-                });
-                notices.collect()
-            }
-            Event::Output(Output::Chunk(chunk)) => {
-                let error = chunk.error().map(Notice::new);
-                error.map(Effect::Error).into_iter().collect()
             }
             Event::Output(Output::Raw(raw)) => {
                 let data = Json::encode(&raw.data).unwrap_or_default();
-                vec![Effect::other(raw.name.as_str(), data)]
+                effects.push(Effect::other(raw.name.as_str(), data));
             }
-            Event::Confirmation(confirmation) => {
-                self.confirmation = Some(confirmation.clone());
-                Vec::new()
-            }
-            Event::Done => {
-                self.done = true;
-                Vec::new()
-            }
-            _ => Vec::new(),
-        };
-        let text = event.text().filter(|text| !text.is_empty());
-        let Some(text) = text else {
-            return parts;
-        };
-        self.text.push_str(&text);
-        vec![Effect::Text(text.into_owned())]
+            Event::Confirmation(confirmation) => self.confirmation = Some(confirmation.clone()),
+            Event::Done => self.done = true,
+            _ => {}
+        }
+        effects
+            .iter()
+            .filter_map(Effect::text)
+            .for_each(|text| self.text.push_str(text));
+        effects
     }
 
     fn next(&mut self) -> Next {
@@ -174,13 +157,4 @@ impl FrontEnd for CopilotChat {
         });
         self.request.messages.push(message);
     }
-}
-
-fn citation(reference: &Reference) -> Effect {
-    let metadata = reference.metadata.as_ref();
-    let name = metadata.and_then(|metadata| metadata.display_name.as_ref());
-    let mut citation = Citation::new(name.unwrap_or(&reference.id));
-    citation.url = metadata.and_then(|metadata| metadata.display_url.clone());
-    citation.document = Some(reference.id.clone());
-    Effect::Citation(citation)
 }

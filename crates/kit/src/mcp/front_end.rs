@@ -5,12 +5,11 @@ use std::mem;
 use bytes::Bytes;
 use http::{HeaderName, HeaderValue, header::ACCEPT};
 
+use crate::heard::effects;
 use crate::{Answer, Effect, FrontEnd, Next, post};
 use copilot_wire::json::Json;
 use copilot_wire::mcp::{CallRequest, CallResult, Event, Mcp, STATELESS};
-use copilot_wire::protocol::{
-    Confirmation, EventDecoder, EventError, Notice, Status, find_question,
-};
+use copilot_wire::protocol::{Confirmation, EventDecoder, EventError, find_question};
 
 /// An emulated client, such as a coding client: it calls one tool with the user's messages, shows progress, asks the
 /// user the questions of the tool, and continues the conversation that an answer names.
@@ -106,29 +105,14 @@ impl FrontEnd for McpClient {
             return Vec::new();
         }
         match event {
-            Event::Progress(progress) => {
-                let message = progress.message.iter();
-                message
-                    .map(|message| Effect::Status(Status::new(message)))
-                    .collect()
-            }
             Event::Result(answer) if answer.id == self.call.id => {
-                let result = answer.result.clone();
-                let text = result.text();
-                let effects = match (result.is_error, text.is_empty()) {
-                    (_, true) => Vec::new(),
-                    (true, false) => vec![Effect::Error(Notice::new(text))],
-                    (false, false) => vec![Effect::Text(text)],
-                };
-                self.result = Some(result);
-                effects
+                self.result = Some(answer.result.clone());
             }
-            Event::Error(failed) if failed.id == self.call.id => {
-                self.failed = true;
-                vec![Effect::Error(Notice::new(&failed.error.message))]
-            }
-            _ => Vec::new(),
+            Event::Error(failed) if failed.id == self.call.id => self.failed = true,
+            Event::Progress(_) => {}
+            _ => return Vec::new(),
         }
+        effects::<Mcp>(event)
     }
 
     fn next(&mut self) -> Next {

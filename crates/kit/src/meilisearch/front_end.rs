@@ -4,12 +4,13 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::heard::effects;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::Json;
 use copilot_wire::meilisearch::{
     ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown,
 };
-use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice, Status};
+use copilot_wire::protocol::{EventDecoder, EventError};
 use copilot_wire::router::escape_segment;
 
 /// The default model of a client.
@@ -75,28 +76,19 @@ impl FrontEnd for SearchChat {
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {
         self.history.apply(event);
+        let mut effects = effects::<Meilisearch>(event);
         match event {
-            Event::Text(text) | Event::Refusal(text) => {
-                self.text.push_str(text);
-                vec![Effect::Text(text.clone())]
-            }
-            Event::Progress(progress) => {
-                let query = progress.search().ok().and_then(|search| search.q);
-                let message = format!("Searching for {:?}", query.unwrap_or_default());
-                vec![Effect::Status(Status::new(message))]
-            }
-            Event::Sources(sources) => sources.iter().map(|found| source(&found)).collect(),
-            Event::Error(failure) => {
-                let notice = Notice::new(&failure.message).code(failure.kind.clone());
-                vec![Effect::Error(notice)]
-            }
+            Event::Text(text) | Event::Refusal(text) => self.text.push_str(text),
             Event::Unknown(Unknown::Call(call)) => {
                 let arguments = Json::encode(&call.arguments).unwrap_or_default();
-                vec![Effect::other(call.name.clone(), arguments)]
+                effects.push(Effect::other(call.name.clone(), arguments));
             }
-            Event::Unknown(Unknown::Frame(frame)) => vec![Effect::other("frame", frame.clone())],
-            _ => Vec::new(),
+            Event::Unknown(Unknown::Frame(frame)) => {
+                effects.push(Effect::other("frame", frame.clone()));
+            }
+            _ => {}
         }
+        effects
     }
 
     fn next(&mut self) -> Next {
@@ -113,16 +105,4 @@ impl FrontEnd for SearchChat {
 
     /// Does nothing: the client runs no tools.
     fn answer(&mut self, _: Vec<Answer>) {}
-}
-
-/// Converts a document to a citation, with its title from one of the usual members.
-fn source(found: &Json) -> Effect {
-    let text = |names: &[&str]| {
-        let mut values = names.iter().filter_map(|name| found.get(name));
-        values.find_map(|value| value.string().map(std::borrow::Cow::into_owned))
-    };
-    let title = text(&["title", "name", "label", "headline", "id"]);
-    let mut citation = Citation::new(title.unwrap_or_else(|| found.text().to_owned()));
-    citation.url = text(&["url", "link", "href"]);
-    Effect::Citation(citation)
 }

@@ -5,10 +5,11 @@ use std::mem;
 use bytes::Bytes;
 
 use crate::call::tool_call;
+use crate::heard::effects;
 use crate::models::too_large;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall};
-use copilot_wire::protocol::{EventDecoder, EventError, Notice};
+use copilot_wire::protocol::{EventDecoder, EventError};
 
 /// An emulated program with an OpenAI library: it sends messages and tools, and reads chunks.
 #[derive(Debug)]
@@ -74,34 +75,15 @@ impl FrontEnd for OpenAiClient {
             return Vec::new();
         }
         match event {
-            Event::Chunk(chunk) => {
-                if self.answer.push(chunk).is_err() {
-                    self.failed = true;
-                    return vec![too_large()];
-                }
-                let mut parts = Vec::new();
-                for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
-                    let reasoning = choice.delta.unknown.get("reasoning_content");
-                    let reasoning = reasoning.and_then(|json| json.string());
-                    parts.extend(reasoning.map(|text| Effect::Reasoning(text.into_owned())));
-                    let texts = [&choice.delta.content, &choice.delta.refusal];
-                    let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
-                    parts.extend(texts.cloned().map(Effect::Text));
-                }
-                let usage = chunk.usage.iter();
-                parts.extend(usage.map(|usage| Effect::Usage(usage.into())));
-                parts
-            }
-            Event::Error(error) => {
+            Event::Chunk(chunk) if self.answer.push(chunk).is_err() => {
                 self.failed = true;
-                vec![Effect::Error(Notice::new(&error.message))]
+                return vec![too_large()];
             }
-            Event::Done => {
-                self.done = true;
-                Vec::new()
-            }
-            _ => Vec::new(),
+            Event::Error(_) => self.failed = true,
+            Event::Done => self.done = true,
+            _ => {}
         }
+        effects::<OpenAi>(event)
     }
 
     fn next(&mut self) -> Next {

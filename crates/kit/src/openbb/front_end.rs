@@ -6,14 +6,15 @@ use bytes::Bytes;
 use http::HeaderValue;
 
 use super::dashboard::{Dashboard, WIDGET_DATA, entry};
+use crate::heard::effects;
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::{Json, Members, Wire};
 use copilot_wire::openbb::{
-    Artifact, ArtifactType, AttachedDocument, Citation, Context, ContextEntry, DataFormat, Event,
-    EventType, FunctionCall, Message, OpenBb, OptionValue, Options, Output, QueryRequest, Role,
-    StatusUpdate, Tier, Tiers, Tool, Widget, Widgets,
+    Artifact, ArtifactType, AttachedDocument, Context, ContextEntry, DataFormat, Event, EventType,
+    FunctionCall, Message, OpenBb, OptionValue, Options, Output, QueryRequest, Role, StatusUpdate,
+    Tier, Tiers, Tool, Widget, Widgets,
 };
-use copilot_wire::protocol::{self, EventDecoder, EventError, Status, Table, ToolCall};
+use copilot_wire::protocol::{self, EventDecoder, EventError, ToolCall};
 
 /// An emulated Workspace: a dashboard with widgets, and a chat.
 ///
@@ -124,7 +125,7 @@ impl Workspace {
         question(&answer)
     }
 
-    fn status(&mut self, status: &StatusUpdate) -> Vec<Effect> {
+    fn status(&mut self, status: &StatusUpdate) {
         if status.event_type == EventType::Error {
             // The status `ERROR` is meant for a context overflow: the Workspace deletes the latest
             // call and its result.
@@ -134,21 +135,6 @@ impl Workspace {
             }
             self.request.messages = messages.into_iter().collect();
         }
-        if status.hidden {
-            return Vec::new();
-        }
-        let mut step = match status.event_type {
-            EventType::Info => Status::new(&status.message),
-            _ => Status::warning(&status.message),
-        };
-        let details = status.details.iter().flat_map(|details| details.iter());
-        for (name, value) in details.flat_map(Json::members) {
-            step = step.detail(name, plain(&value));
-        }
-        let artifacts = status.artifacts.iter().flat_map(|list| list.iter());
-        let artifacts = artifacts.map(artifact);
-        let effects = std::iter::once(Effect::Status(step));
-        effects.chain(artifacts).collect()
     }
 
     /// Adds an artifact to the context of the next request, and its marker to the text.
@@ -216,43 +202,40 @@ impl FrontEnd for Workspace {
             }
             _ => return Vec::new(),
         };
+        let mut effects = effects::<OpenBb>(event);
         match output {
-            Output::MessageChunk(text) => {
-                self.answer.push_str(text);
-                vec![Effect::Text(text.clone())]
-            }
+            Output::MessageChunk(text) => self.answer.push_str(text),
             Output::StatusUpdate(update) => {
                 self.end_message();
-                self.status(update)
+                self.status(update);
             }
-            Output::MessageArtifact(added) => {
-                self.add_artifact(added);
-                vec![artifact(added)]
-            }
+            Output::MessageArtifact(added) => self.add_artifact(added),
             Output::CitationCollection(collection) => {
-                let citations = collection.citations.iter();
-                // The Workspace does not display a citation without an id.
-                let citations = citations.filter(|citation| !citation.id.is_empty());
-                let citations = citations.map(|citation| {
+                let shown = collection.citations.iter().filter(|it| !it.id.is_empty());
+                for citation in shown {
                     self.answer.push_str("<|start_citation_id|>");
                     self.answer.push_str(&citation.id);
                     self.answer.push_str("<|end_citation_id|>");
-                    cited(citation)
-                });
-                citations.collect()
+                }
             }
             Output::PromptSuggestions(prompts) => {
                 let suggestions = prompts.suggestions.iter().cloned();
-                vec![Effect::Suggestions(suggestions.collect())]
+                effects.push(Effect::Suggestions(suggestions.collect()));
             }
-            Output::TokenUsage(usage) => vec![Effect::other("copilotTokenUsage", usage.to_raw())],
+            Output::TokenUsage(usage) => {
+                effects.push(Effect::other("copilotTokenUsage", usage.to_raw()));
+            }
             Output::ConversationSummary(summary) => {
                 let name = "copilotConversationSummary";
-                vec![Effect::other(name, summary.to_raw())]
+                effects.push(Effect::other(name, summary.to_raw()));
             }
-            Output::Raw(raw) => vec![Effect::other(raw.name(), raw.data().clone())],
-            _ => Vec::new(),
+            Output::Raw(raw) => effects.push(Effect::other(raw.name(), raw.data().clone())),
+            _ => {}
         }
+        if let (Output::MessageArtifact(added), true) = (output, effects.is_empty()) {
+            effects.push(Effect::other("artifact", added.to_raw()));
+        }
+        effects
     }
 
     fn next(&mut self) -> Next {
@@ -308,32 +291,6 @@ fn context(artifact: &Artifact) -> ContextEntry {
     entry.description.clone_from(&artifact.description);
     entry.data = Json::encode(&data).ok();
     entry
-}
-
-fn artifact(artifact: &Artifact) -> Effect {
-    let rows = artifact.content.clone().unwrap_or_default();
-    let table = Table::new(&artifact.name, &rows).ok().map(|mut table| {
-        let description = Some(artifact.description.clone());
-        table.description = description.filter(|text| !text.is_empty());
-        table
-    });
-    match (&artifact.kind, table) {
-        (ArtifactType::Table, Some(table)) => Effect::Table(table),
-        (ArtifactType::Chart, Some(table)) => Effect::Chart(table),
-        _ => Effect::other("artifact", artifact.to_raw()),
-    }
-}
-
-fn cited(citation: &Citation) -> Effect {
-    let source = &citation.source_info;
-    let names = [&source.name, &source.widget_id, &source.origin];
-    let name = names.into_iter().find(|name| !name.is_empty());
-    let mut cited = protocol::Citation::new(name.map_or("", String::as_str));
-    if source.kind == "web" {
-        cited.url = Some(source.name.clone());
-    }
-    cited.document = Some(source.uuid.clone()).filter(|id| !id.is_empty());
-    Effect::Citation(cited)
 }
 
 /// Formats a value for display: strings without quotes.

@@ -1,15 +1,17 @@
 //! An emulated client of the Responses API.
 
+use std::collections::BTreeMap;
 use std::mem;
 
 use bytes::Bytes;
 
 use crate::call::tool_call;
+use crate::heard::effects;
 use crate::models::too_large;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
-use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice};
+use copilot_wire::protocol::{Completion, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
-    Accumulator, Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
+    Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
 };
 
 /// An emulated program with an OpenAI library, or a coding client: it sends the complete conversation and its tools,
@@ -17,8 +19,10 @@ use copilot_wire::responses::{
 #[derive(Debug)]
 pub struct ResponsesClient {
     request: ResponsesRequest,
-    answer: Accumulator,
-    failed: bool,
+    answer: Completion,
+    /// The complete items.
+    items: BTreeMap<u64, Item>,
+    is_too_large: bool,
     calls: Vec<Item>,
     decoder: EventDecoder<Responses>,
 }
@@ -36,8 +40,9 @@ impl ResponsesClient {
     pub fn continuing(request: ResponsesRequest) -> Self {
         Self {
             request: request.stream(true),
-            answer: Accumulator::new(),
-            failed: false,
+            answer: Completion::new(),
+            items: BTreeMap::new(),
+            is_too_large: false,
             calls: Vec::new(),
             decoder: EventDecoder::new(),
         }
@@ -50,38 +55,15 @@ impl ResponsesClient {
         self
     }
 
-    fn take(&mut self, event: &StreamEvent) -> Option<Effect> {
-        let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        match event.kind {
-            EventKind::TextDelta | EventKind::RefusalDelta => {
-                Some(Effect::Text(text(&event.delta))).filter(|_| event.delta.is_some())
-            }
-            // The protocol does not distinguish a status from a model's reasoning.
-            EventKind::SummaryDelta | EventKind::ReasoningDelta => {
-                Some(Effect::Reasoning(text(&event.delta)))
-            }
-            EventKind::Completed => {
-                let usage = event.response.as_ref()?.usage.as_ref()?;
-                // Zeros mean that the usage is unknown.
-                let known = usage.input_tokens > 0 || usage.output_tokens > 0;
-                known.then(|| Effect::Usage(usage.into()))
-            }
-            EventKind::AnnotationAdded => {
-                let source = event.annotation.as_deref()?;
-                let mut citation = Citation::new(text(&source.title));
-                citation.url.clone_from(&source.url);
-                Some(Effect::Citation(citation))
-            }
-            EventKind::Incomplete => {
-                let notice = Notice::new("the answer is incomplete");
-                Some(Effect::Error(notice))
-            }
-            EventKind::Failed | EventKind::Error => {
-                self.failed = true;
-                let error = event.error().unwrap_or_default();
-                Some(Effect::Error(Notice::new(error.message)))
-            }
-            _ => None,
+    fn take(&mut self, event: &StreamEvent) {
+        if let (EventKind::ItemDone, Some(item)) = (&event.kind, &event.item) {
+            let index = event.output_index.unwrap_or(0);
+            self.items.insert(index, (**item).clone());
+        }
+        let response = event.response.as_ref();
+        if let Some(response) = response.filter(|it| event.is_last() && !it.output.is_empty()) {
+            // The server's own list is preferred, as the official clients do.
+            self.items = (0..).zip(response.output.iter().cloned()).collect();
         }
     }
 }
@@ -105,33 +87,36 @@ impl FrontEnd for ResponsesClient {
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {
         // Everything after the end is ignored.
-        let Event::Stream(event) = event else {
-            return Vec::new();
-        };
-        if self.answer.is_complete() || self.failed {
+        if self.answer.is_over() || self.is_too_large {
             return Vec::new();
         }
-        if self.answer.push(event).is_err() {
-            self.failed = true;
+        if self.answer.push_event::<Responses>(event).is_err() {
+            self.is_too_large = true;
             return vec![too_large()];
         }
-        self.take(event).into_iter().collect()
+        let mut effects = effects::<Responses>(event);
+        if let Event::Stream(event) = event {
+            self.take(event);
+            if event.kind == EventKind::Incomplete {
+                effects.push(Effect::Error(Notice::new("the answer is incomplete")));
+            }
+        }
+        effects
     }
 
     fn next(&mut self) -> Next {
         let answer = mem::take(&mut self.answer);
-        let (ended, failed) = (answer.is_complete(), mem::take(&mut self.failed));
+        let items = mem::take(&mut self.items);
+        let failed = mem::take(&mut self.is_too_large) || answer.error().is_some();
         self.decoder = EventDecoder::new();
-        let answer = answer.finish();
-        let text = answer.text();
         self.calls.clear();
         if failed {
             return Next::Nothing;
         }
-        if !ended {
+        if !answer.is_complete() {
             return Next::Broken("the stream ended without response.completed");
         }
-        for item in answer.output {
+        for item in items.into_values() {
             if item.is_call() {
                 self.calls.push(item.clone());
             }
@@ -139,7 +124,7 @@ impl FrontEnd for ResponsesClient {
             self.request.input.push(item);
         }
         if self.calls.is_empty() {
-            return question(&text).map_or(Next::Nothing, Next::Question);
+            return question(answer.text()).map_or(Next::Nothing, Next::Question);
         }
         let call = |it: &Item| tool_call(it, it.name.as_deref().unwrap_or_default(), &it.arguments);
         Next::Calls(self.calls.iter().filter_map(call).collect())

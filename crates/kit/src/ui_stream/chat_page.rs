@@ -5,12 +5,11 @@ use std::mem;
 use bytes::Bytes;
 
 use crate::front_end::typed_answer;
-use crate::vocabulary::{status, table, text};
+use crate::heard::effects;
+use crate::vocabulary::text;
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::{Json, Wire};
-use copilot_wire::protocol::{
-    Citation, Confirmation, EventDecoder, EventError, Notice, ToolCall, ToolRun, Usage,
-};
+use copilot_wire::protocol::{Confirmation, EventDecoder, EventError, ToolCall, ToolRun};
 use copilot_wire::ui_stream::{
     Approval, ChatRequest, Data, Event, ToolInputAvailable, Trigger, UiMessage, UiPart, UiStream,
 };
@@ -195,7 +194,7 @@ impl ChatPage {
         run.map(Effect::ToolRun).into_iter().collect()
     }
 
-    fn data(&mut self, data: &Data) -> Effect {
+    fn data(&mut self, data: &Data) {
         if !data.transient {
             let mut part = UiPart::new(&*data.kind);
             part.id.clone_from(&data.id);
@@ -210,7 +209,6 @@ impl ChatPage {
                 None => self.put(part),
             }
         }
-        shown(data)
     }
 
     /// Returns the parts of the last step.
@@ -287,6 +285,7 @@ impl FrontEnd for ChatPage {
         if self.failed {
             return Vec::new();
         }
+        let effects = effects::<UiStream>(event);
         match event {
             Event::Start(start) => {
                 let Some(id) = &start.message_id else {
@@ -305,23 +304,14 @@ impl FrontEnd for ChatPage {
             Event::ReasoningStart(start) => self.begin(&start.id, "reasoning"),
             Event::TextDelta(piece) => {
                 self.add(&piece.id, &piece.delta);
-                return vec![Effect::Text(piece.delta.clone())];
             }
             Event::ReasoningDelta(piece) => {
                 self.add(&piece.id, &piece.delta);
-                return vec![Effect::Reasoning(piece.delta.clone())];
             }
             Event::TextEnd(end) => self.end(&end.id),
             Event::ReasoningEnd(end) => self.end(&end.id),
-            Event::SourceUrl(source) => {
-                self.keep(source);
-                let title = source.title.as_ref().unwrap_or(&source.url);
-                return vec![Effect::Citation(Citation::new(title).url(&source.url))];
-            }
-            Event::SourceDocument(source) => {
-                self.keep(source);
-                return vec![Effect::Citation(Citation::new(&source.title))];
-            }
+            Event::SourceUrl(source) => self.keep(source),
+            Event::SourceDocument(source) => self.keep(source),
             Event::File(file) => {
                 self.keep(file);
                 let kind = Json::encode(&file.media_type).unwrap_or_default();
@@ -353,20 +343,25 @@ impl FrontEnd for ChatPage {
             Event::ToolOutputDenied(output) => self.turns(&output.tool_call_id, "output-denied"),
             Event::MessageMetadata(chunk) => {
                 self.message().metadata = Some(chunk.metadata.clone());
-                return vec![metadata(&chunk.metadata)];
+                if chunk.metadata.get("usage").is_none() {
+                    return vec![Effect::other("metadata", chunk.metadata.clone())];
+                }
             }
-            Event::Data(data) => return vec![self.data(data)],
-            Event::Error(error) => {
-                self.failed = true;
-                return vec![Effect::Error(Notice::new(&error.error_text))];
+            Event::Data(data) => {
+                self.data(data);
+                if effects.is_empty() {
+                    let name = format!("data-{}", data.name());
+                    return vec![Effect::other(name, data.data.clone())];
+                }
             }
+            Event::Error(_) => self.failed = true,
             Event::Finish(_) | Event::Abort(_) => self.over = true,
             Event::ToolInputError(_) | Event::Unknown(_) => {
                 self.breaks("a chunk that version 5.0.0 does not know");
             }
             _ => {}
         }
-        Vec::new()
+        effects
     }
 
     fn next(&mut self) -> Next {
@@ -469,30 +464,4 @@ fn confirmation(part: &UiPart) -> Confirmation {
     let id = part.approval.as_ref().map(|approval| approval.id.clone());
     let (title, message) = (part_of(&input, "title"), part_of(&input, "message"));
     Confirmation::new(id.unwrap_or_default(), title, message)
-}
-
-/// Returns the effect of metadata: the usage, if it has one.
-fn metadata(metadata: &Json) -> Effect {
-    let Some(figures) = metadata.get("usage") else {
-        return Effect::other("metadata", metadata.clone());
-    };
-    let figure = |name: &str| {
-        let figure = figures.get(name).and_then(|figure| figure.as_u64());
-        figure.unwrap_or_default()
-    };
-    let usage = Usage::new(figure("inputTokens"), figure("outputTokens"));
-    let usage = usage.cached_input_tokens(figure("cachedInputTokens"));
-    Effect::Usage(usage.reasoning_tokens(figure("reasoningTokens")))
-}
-
-/// Returns the effect of data in a page with components for the shared vocabulary.
-fn shown(data: &Data) -> Effect {
-    let json = &data.data;
-    let effect = match data.name() {
-        "status" => text(json, "message").map(|message| Effect::Status(status(message, json))),
-        "table" => table(json).map(Effect::Table),
-        "chart" => table(json).map(Effect::Chart),
-        _ => None,
-    };
-    effect.unwrap_or_else(|| Effect::other(format!("data-{}", data.name()), json.clone()))
 }

@@ -122,10 +122,10 @@ impl Agent<Anthropic> for Native {
                 let call = |id: &str, n: u64| ToolUseBlock::new(id, "get_tide", &json!({"n": n}));
                 reply.end(vec![call("toolu_A", 1)?, call("toolu_B", 2)?])?;
             }
-            "relay/calls" => relay(CALLS, &reply).await?,
+            "relay/calls" => relay(CALLS, reply).await?,
             "relay/cut" => {
                 let (half, _) = CALLS.split_at(CALLS.len() / 2);
-                relay(half, &reply).await?;
+                relay(half, reply).await?;
             }
             _ => return Err(AgentError::new("no such situation")),
         }
@@ -133,11 +133,10 @@ impl Agent<Anthropic> for Native {
     }
 }
 
-async fn relay(upstream: &[u8], reply: &Reply<Anthropic>) -> Result<(), AgentError> {
+async fn relay(upstream: &[u8], reply: Reply<Anthropic>) -> Result<(), AgentError> {
     let mut relay = Relay::new();
     for piece in upstream.chunks(50) {
-        relay.forward(piece, reply).await?;
+        relay.pass(piece, &reply).await?;
     }
-    relay.finish()?;
-    Ok(())
+    Ok(relay.end(reply)?)
 }

@@ -184,10 +184,10 @@ impl Agent<OpenAi> for Native {
                 reply.end(Ending::from(vec![call("call_A", 1)?, call("call_B", 2)?]))?;
             }
             "mixed-calls" => mixed_calls(&reply).await?,
-            "relay/calls" => relay(CALLS, &reply).await?,
+            "relay/calls" => relay(CALLS, reply).await?,
             "relay/cut" => {
                 let (half, _) = CALLS.split_at(CALLS.len() / 2);
-                relay(half, &reply).await?;
+                relay(half, reply).await?;
             }
             _ => return Err(AgentError::new("no such situation")),
         }
@@ -225,11 +225,10 @@ async fn mixed_calls(reply: &Reply<OpenAi>) -> Result<(), AgentError> {
     Ok(())
 }
 
-async fn relay(upstream: &[u8], reply: &Reply<OpenAi>) -> Result<(), AgentError> {
+async fn relay(upstream: &[u8], reply: Reply<OpenAi>) -> Result<(), AgentError> {
     let mut relay = Relay::new();
     for piece in upstream.chunks(50) {
-        relay.forward(piece, reply).await?;
+        relay.pass(piece, &reply).await?;
     }
-    relay.finish()?;
-    Ok(())
+    Ok(relay.end(reply)?)
 }

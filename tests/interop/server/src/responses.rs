@@ -133,10 +133,10 @@ impl Agent<Responses> for Native {
                 }
                 reply.text(&results.join(", ")).await?;
             }
-            "relay" => relay(CALL, &reply).await?,
+            "relay" => relay(CALL, reply).await?,
             "relay/cut" => {
                 let (half, _) = CALL.split_at(CALL.len() / 2);
-                relay(half, &reply).await?;
+                relay(half, reply).await?;
             }
             _ => return Err(AgentError::new("no such situation")),
         }
@@ -144,11 +144,10 @@ impl Agent<Responses> for Native {
     }
 }
 
-async fn relay(upstream: &[u8], reply: &Reply<Responses>) -> Result<(), AgentError> {
+async fn relay(upstream: &[u8], reply: Reply<Responses>) -> Result<(), AgentError> {
     let mut relay = Relay::new();
     for piece in upstream.chunks(50) {
-        relay.forward(piece, reply).await?;
+        relay.pass(piece, &reply).await?;
     }
-    relay.finish()?;
-    Ok(())
+    Ok(relay.end(reply)?)
 }

@@ -6,10 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use copilot_wire::json::{Json, WriteError};
 use copilot_wire::models::{self, Relay, Upstream as _, refused, retry_after};
-use copilot_wire::openai::{
-    self, ChatCompletion, ChatMessage, ChatRequest, Function, OpenAi, Tool,
-};
-use copilot_wire::protocol::{AgentError, ModelFault, RedactedUrl};
+use copilot_wire::openai::{self, ChatMessage, ChatRequest, Function, OpenAi, Tool};
+use copilot_wire::protocol::{AgentError, Completion, ModelFault, RedactedUrl};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Body, Response};
 use serde_json::{Map, json};
@@ -138,8 +136,7 @@ impl Model for OpenAiModel {
             let mut relay = Relay::<OpenAi>::new();
             // Read to the end, because the usage follows the text.
             while let Some(bytes) = response.chunk().await.map_err(no_answer)? {
-                let mut bytes = &*bytes;
-                while relay.next(&mut bytes)?.is_some() {}
+                relay.read(&bytes)?;
             }
             Ok(relay.finish()?)
         };
@@ -149,13 +146,14 @@ impl Model for OpenAiModel {
     }
 }
 
-fn reply(answer: &ChatCompletion) -> ModelReply {
+fn reply(answer: &Completion) -> ModelReply {
+    let message = ChatMessage::from(answer);
     // Some servers ignore `parallel_tool_calls`: further calls are dropped, and the model proposes them again.
-    let call = answer.calls().first();
+    let call = message.tool_calls.first();
     ModelReply {
-        text: OpenAi::answer_text(answer),
+        text: answer.text().to_owned(),
         call: call.map(|it| ToolCall::new(&it.id, &it.function.name, &it.function.arguments)),
-        tokens: answer.usage.as_ref().map(|usage| usage.total_tokens),
+        tokens: answer.usage().map(|usage| usage.total_tokens()),
     }
 }
 

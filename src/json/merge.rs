@@ -1,0 +1,144 @@
+//! JSON that arrives in pieces.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::{Json, Kind, Wire, own};
+
+/// A value that grows by pieces, as in the deltas of a stream: texts and lists are continued, objects member by member.
+/// A later number replaces an earlier one, and `null` changes nothing. Elements of lists with the same `index` are
+/// pieces of one element.
+#[derive(Clone, Debug)]
+pub(crate) enum Merged {
+    /// A value without a second piece, or one that pieces replace.
+    Whole(Json),
+    Text(String),
+    List {
+        items: Vec<Merged>,
+        /// The positions of the elements with an `index`.
+        places: HashMap<u64, usize>,
+    },
+    Object(BTreeMap<String, Merged>),
+}
+
+/// The memory in bytes of a value besides its text.
+const OVERHEAD: usize = 96;
+
+/// Members that are repeated in each piece.
+const REPEATED: [&str; 7] = ["format", "id", "index", "name", "role", "signature", "type"];
+
+impl Merged {
+    /// Creates the value of a first piece.
+    pub(crate) fn new(json: &Json) -> Self {
+        match json.string() {
+            Some(text) => Self::Text(text.into_owned()),
+            None => Self::Whole(own(json)),
+        }
+    }
+
+    /// Adds a piece. Returns the memory in bytes that it adds, approximately.
+    pub(crate) fn add(&mut self, piece: &Json) -> usize {
+        if let Self::Whole(whole) = self {
+            let grows = matches!(piece.kind(), Kind::Array | Kind::Object);
+            if piece.is_null() {
+                return 0;
+            }
+            if !grows || whole.kind() != piece.kind() {
+                let added = weight(piece).saturating_sub(weight(whole));
+                *self = Self::new(piece);
+                return added;
+            }
+            *self = Self::parts(whole);
+        }
+        match (&mut *self, piece.kind()) {
+            (Self::Text(text), Kind::String) => {
+                let piece = piece.string().unwrap_or_default();
+                text.push_str(&piece);
+                piece.len()
+            }
+            (Self::List { items, places }, Kind::Array) => {
+                let elements = piece.elements();
+                elements.map(|element| push(items, places, &element)).sum()
+            }
+            (Self::Object(members), Kind::Object) => {
+                let pieces = piece.members();
+                pieces.map(|(key, value)| set(members, &key, &value)).sum()
+            }
+            (_, Kind::Null) => 0,
+            (old, _) => {
+                *old = Self::new(piece);
+                weight(piece)
+            }
+        }
+    }
+
+    /// Splits a list or an object into its parts.
+    fn parts(json: &Json) -> Self {
+        match json.kind() {
+            Kind::Array => {
+                let (mut items, mut places) = (Vec::new(), HashMap::new());
+                for element in json.elements() {
+                    push(&mut items, &mut places, &element);
+                }
+                Self::List { items, places }
+            }
+            _ => {
+                let members = json.members();
+                let members = members.map(|(key, value)| (key.into_owned(), Self::new(&value)));
+                Self::Object(members.collect())
+            }
+        }
+    }
+
+    /// Returns the value so far.
+    pub(crate) fn into_json(self) -> Json {
+        match self {
+            Self::Whole(json) => json,
+            Self::Text(text) => text.to_raw(),
+            Self::List { items, .. } => {
+                let items: super::List<Json> = items.into_iter().map(Self::into_json).collect();
+                items.to_raw()
+            }
+            Self::Object(members) => {
+                let members = members.into_iter();
+                let members = members.map(|(key, value)| (key, value.into_json()));
+                members.collect::<super::Members>().to_raw()
+            }
+        }
+    }
+}
+
+fn push(items: &mut Vec<Merged>, places: &mut HashMap<u64, usize>, element: &Json) -> usize {
+    let index = element.get("index").and_then(|index| index.as_u64());
+    let known = index.and_then(|index| places.get(&index));
+    if let Some(item) = known.and_then(|at| items.get_mut(*at)) {
+        return item.add(element);
+    }
+    places.extend(index.map(|index| (index, items.len())));
+    items.push(Merged::new(element));
+    weight(element)
+}
+
+fn set(members: &mut BTreeMap<String, Merged>, key: &str, piece: &Json) -> usize {
+    match members.get_mut(key) {
+        Some(_) if piece.is_null() => 0,
+        Some(old) if REPEATED.contains(&key) => {
+            *old = Merged::new(piece);
+            0
+        }
+        Some(old) => old.add(piece),
+        None => {
+            members.insert(key.to_owned(), Merged::new(piece));
+            key.len() + weight(piece)
+        }
+    }
+}
+
+/// Returns the maximum memory in bytes of a value, including the case that it is split into its parts.
+pub(crate) fn weight(json: &Json) -> usize {
+    let bytes = json.as_bytes();
+    let parts = match json.kind() {
+        Kind::Array | Kind::Object => bytes.iter().filter(|byte| b",:[{".contains(byte)).count(),
+        _ => 0,
+    };
+    bytes.len() + (1 + parts) * OVERHEAD
+}

@@ -1,0 +1,268 @@
+//! Assembly of an answer from the deltas of its stream.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::fragments::{Calls, PartialCall, weight};
+use super::{Cut, Delta, Part, Room, TooLarge, ToolCall, Usage};
+use crate::json::JsonError;
+
+/// An answer of any protocol, assembled from the [deltas](super::Protocol::deltas) of its events.
+///
+/// ```
+/// use copilot_wire::protocol::{Completion, Delta, EventDecoder, Protocol};
+///
+/// fn read<P: Protocol>(mut stream: &[u8]) -> Result<Completion, Box<dyn std::error::Error>> {
+///     let (mut decoder, mut completion) = (EventDecoder::<P>::new(), Completion::new());
+///     while let Some(event) = decoder.next(&mut stream)? {
+///         completion.push_event::<P>(event)?;
+///     }
+///     Ok(completion)
+/// }
+/// ```
+#[derive(Clone, Default)]
+pub struct Completion {
+    model: String,
+    text: String,
+    /// The start in the text of the item that is not complete.
+    item: usize,
+    reasoning: String,
+    calls: Calls,
+    /// `true` for each other choice that is complete.
+    others: BTreeMap<u32, bool>,
+    usage: Option<Usage>,
+    cut: Option<Cut>,
+    error: Option<CompletionError>,
+    is_finished: bool,
+    needs_end: bool,
+    has_ended: bool,
+    room: Room<DEFAULT_LIMIT>,
+}
+
+const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+
+/// The maximum number of characters of an error's message.
+const LONGEST_MESSAGE: usize = 4096;
+
+/// The maximum number of characters of an error's code.
+const LONGEST_CODE: usize = 64;
+
+/// An error that a server sent in place of the rest of an answer, or of a whole one.
+///
+/// `Debug` prints only the code: messages of servers may contain keys.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompletionError {
+    /// The message of the server.
+    pub message: String,
+    /// The code, or else the class of the error.
+    pub code: Option<String>,
+    /// `true` if the conversation is too long for the model.
+    pub too_long: bool,
+}
+
+impl Completion {
+    /// The default limit in bytes: 16 MiB.
+    pub const DEFAULT_LIMIT: usize = DEFAULT_LIMIT;
+
+    /// Creates a completion without content.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the limit in bytes, approximately.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.room = self.room.limit(limit);
+        self
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] if the limit would be exceeded.
+    pub fn push_event<P: super::Protocol>(&mut self, event: &P::Event) -> Result<(), TooLarge> {
+        let mut result = Ok(());
+        P::deltas(event, &mut |delta| {
+            if result.is_ok() {
+                result = self.push(&delta);
+            }
+        });
+        result
+    }
+
+    /// Adds a delta. Parts that are neither reasoning, usage, calls nor the reason of a cut are ignored.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] if the limit would be exceeded; the delta is not added. The end and the error of a stream are always
+    /// added.
+    pub fn push(&mut self, delta: &Delta<'_>) -> Result<(), TooLarge> {
+        match delta {
+            Delta::Text(text) => {
+                self.room.take(text.len())?;
+                self.text.push_str(text);
+            }
+            Delta::ItemText(_) | Delta::WholeText(_) => {
+                let rest = self.rest(delta);
+                self.room.take(rest.len())?;
+                self.text.push_str(rest);
+                self.item = self.text.len();
+            }
+            Delta::Part(Part::Reasoning(text)) => {
+                self.room.take(text.len())?;
+                self.reasoning.push_str(text);
+            }
+            // Totals do not decrease, and the tokens of the prompt may be in the first event only.
+            Delta::Part(Part::Usage(usage)) => {
+                self.usage = Some(self.usage.unwrap_or_default().max(**usage));
+            }
+            Delta::Part(Part::Cut(cut)) => self.cut = Some(*cut),
+            Delta::Call(call) => {
+                self.room.take(weight(call))?;
+                let freed = self.calls.push(call);
+                self.room.free(freed);
+            }
+            Delta::Model(model) if self.model.is_empty() => {
+                self.room.take(model.len())?;
+                self.model.push_str(model);
+            }
+            Delta::OtherChoice { index, is_finished } => {
+                if !self.others.contains_key(index) {
+                    self.room.take(64)?;
+                }
+                *self.others.entry(*index).or_default() |= is_finished;
+            }
+            Delta::Failed(failure) => {
+                self.error.get_or_insert_with(|| CompletionError {
+                    message: failure.message.chars().take(LONGEST_MESSAGE).collect(),
+                    // Part of a log line, and written by another server.
+                    code: failure
+                        .code
+                        .map(|code| code.chars().take(LONGEST_CODE).collect()),
+                    too_long: failure.too_long,
+                });
+            }
+            Delta::Finished { needs_end } => {
+                (self.is_finished, self.needs_end) = (true, *needs_end)
+            }
+            Delta::End => self.has_ended = true,
+            Delta::Model(_) | Delta::Part(_) => {}
+        }
+        Ok(())
+    }
+
+    /// Returns the part of a complete text that was not read yet. Nothing if the text differs from what was read.
+    pub(crate) fn rest<'t>(&self, delta: &Delta<'t>) -> &'t str {
+        let (whole, read) = match delta {
+            Delta::ItemText(text) => (*text, self.text.get(self.item..)),
+            Delta::WholeText(text) => (*text, Some(&*self.text)),
+            _ => return "",
+        };
+        whole
+            .strip_prefix(read.unwrap_or_default())
+            .unwrap_or_default()
+    }
+
+    /// Returns the name of the model; empty if the server does not send it.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+
+    /// Returns the text so far, including that of a refusal.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the reasoning so far.
+    #[must_use]
+    pub fn reasoning(&self) -> &str {
+        &self.reasoning
+    }
+
+    /// Returns the tokens of the answer; `None` if the server has not sent them.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
+    /// Returns the reason why the answer ended before it was complete; `None` if there is none.
+    #[must_use]
+    pub fn cut(&self) -> Option<Cut> {
+        let is_open = self.calls.list.iter().any(|call| call.is_open);
+        self.cut.or(is_open.then_some(Cut::Other))
+    }
+
+    /// Returns the error that the server sent.
+    #[must_use]
+    pub fn error(&self) -> Option<&CompletionError> {
+        self.error.as_ref()
+    }
+
+    /// Returns `true` if the whole answer was read. Otherwise the stream was interrupted.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.is_finished
+            && self.error.is_none()
+            && (self.has_ended || !self.needs_end)
+            && self.others.values().all(|is_finished| *is_finished)
+    }
+
+    /// Returns `true` if the last event was read. Later bytes are ignored.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.has_ended || self.error.is_some()
+    }
+
+    /// Returns `true` if the answer has calls.
+    #[must_use]
+    pub fn has_calls(&self) -> bool {
+        !self.calls.list.is_empty()
+    }
+
+    /// Returns the calls, as the model made them, for a reply of any protocol. Arguments that are not a JSON object are
+    /// a JSON string with the text of the model.
+    #[must_use]
+    pub fn calls(&self) -> Vec<ToolCall> {
+        let calls = self.partial_calls().into_iter();
+        calls.map(ToolCall::of_model).collect()
+    }
+
+    pub(crate) fn partial_calls(&self) -> Vec<PartialCall> {
+        self.calls.clone().into_sorted()
+    }
+
+    /// Checks that the arguments of all calls of functions are JSON objects. Empty text is an object without members.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] if the arguments of a call are not a JSON object.
+    pub fn check_arguments(&self) -> Result<(), JsonError> {
+        // Without a name, it is no call of a function.
+        let mut calls = self.calls.list.iter().filter(|call| !call.name.is_empty());
+        calls.try_for_each(|call| crate::json::Json::parse_object(&call.arguments).map(drop))
+    }
+}
+
+/// Prints sizes only: texts and arguments may contain anything.
+impl fmt::Debug for Completion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion")
+            .field("text", &self.text.len())
+            .field("calls", &self.calls.list.len())
+            .field("room", &self.room)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CompletionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompletionError")
+            .field("code", &self.code)
+            .finish_non_exhaustive()
+    }
+}
