@@ -6,7 +6,7 @@ use copilot_wire::ag_ui::{AgUi, Mount, ResumeEntry, RunAgentInput};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Attachment, AttachmentContent, Confirmation, Conversation, HistoryItem, Protocol, Refusal,
-    Role, Verdict,
+    Verdict,
 };
 use serde_json::{Value, json};
 
