@@ -64,7 +64,10 @@ pub(crate) fn run(options: &Options) -> Result<Verdict, Failure> {
         .enable_all()
         .build()?;
     let place = |name: &str| format!("--{name}");
-    let models = runtime.block_on(options.upstream.models(&options.models, &place))?;
+    let listed = runtime.block_on(options.upstream.models(&options.models, &place))?;
+    // With a client of their own: a connection of the first one ends with this runtime.
+    let names: Vec<_> = listed.iter().map(|model| model.name.clone()).collect();
+    let models = runtime.block_on(options.upstream.models(&names, &place))?;
     let mut server = Server::new(Models(models.clone()));
     for model in &models {
         server = server.model(&model.name, &model.name);
