@@ -272,8 +272,8 @@ impl<P: Protocol> Agent<P> for Talker {
             .text(" Line \u{2028} separator, \"quotes\", \u{1F980} and\ntwo lines.\n")
             .await?;
         let rows = json!([
-            {"date": "2024-10-14", "close": 231.3, "note": null},
-            {"date": "2024-10-15", "close": 233.85, "note": "a | b"},
+            {"close": 231.3, "date": "2024-10-14", "note": null},
+            {"close": 233.85, "date": "2024-10-15", "note": "a | b"},
         ]);
         reply
             .table(Table::new("Prices", &rows)?.description("The latest two"))

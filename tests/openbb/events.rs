@@ -398,7 +398,7 @@ fn details_are_filtered() {
         value.insert(key.into(), 1.into());
     }
     value.insert("url".into(), 1.into());
-    value.insert("Kept".into(), json!({"id": 1, "gone": null}));
+    value.insert("Kept".into(), json!({"gone": null, "id": 1}));
     let before = value.clone();
     let status = StatusUpdate::info("m").detail(&value).unwrap();
     assert_eq!(

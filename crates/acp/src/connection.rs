@@ -70,6 +70,8 @@ struct State {
     history: Vec<Arc<Record>>,
     info: Info,
     running: Option<Running>,
+    /// `true` once nothing of the session may be stored any more.
+    is_deleted: bool,
 }
 
 /// Cancels a turn.
@@ -415,6 +417,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     async fn delete(&mut self, params: Value) -> Result<Value, Error> {
         let request: v1::DeleteSessionRequest = read(params)?;
         if let Some(session) = self.sessions.remove(&*request.session_id.0) {
+            lock(&session.state).is_deleted = true;
             session.cancel(Cancelled::Session, |_| true);
         }
         let deleted = self.settings.sessions.delete(&request.session_id.0).await;
@@ -543,7 +546,8 @@ async fn answer(
             continue;
         }
         // The editor's next message may be a prompt of this session.
-        if let Some(record) = recorder.finish() {
+        let is_deleted = lock(&session.state).is_deleted;
+        if let Some(record) = recorder.finish().filter(|_| !is_deleted) {
             let record = Arc::new(record);
             let number = lock(&session.state).history.len();
             let stored = settings.sessions.add(&session.id, number, &record, info);

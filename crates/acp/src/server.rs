@@ -209,23 +209,20 @@ fn take_stdout() -> io::Result<std::fs::File> {
 
 /// Writes frames until all senders are dropped. Frames that wait are written together.
 async fn write(mut output: impl AsyncWrite + Unpin, mut frames: mpsc::Receiver<Bytes>) {
-    let mut more = Vec::new();
+    const TOGETHER: usize = QUEUE * 1024;
+    let mut bytes = Vec::new();
     while let Some(frame) = frames.recv().await {
-        let mut written = output.write_all(&frame).await;
-        while let (Ok(()), Ok(frame)) = (&written, frames.try_recv()) {
-            more.extend_from_slice(&frame);
-            if more.len() >= QUEUE * 1024 {
-                written = output.write_all(&more).await;
-                more.clear();
-            }
+        bytes.extend_from_slice(&frame);
+        while bytes.len() < TOGETHER
+            && let Ok(frame) = frames.try_recv()
+        {
+            bytes.extend_from_slice(&frame);
         }
-        if written.is_ok() && !more.is_empty() {
-            written = output.write_all(&more).await;
-            more.clear();
-        }
-        if written.is_err() || output.flush().await.is_err() {
+        if output.write_all(&bytes).await.is_err() || output.flush().await.is_err() {
             return;
         }
+        bytes.clear();
+        bytes.shrink_to(TOGETHER);
     }
 }
 

@@ -23,6 +23,9 @@ use crate::verdict::{Failure, Verdict};
 /// The maximum number of turns of the agent elsewhere for one prompt.
 const TURNS: usize = 50;
 
+/// The maximum size in bytes of the text in which a source is looked for.
+const LONGEST: usize = 1024 * 1024;
+
 /// The options of `wire acp`.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
@@ -64,7 +67,10 @@ pub(crate) fn run(options: &Options) -> Result<Verdict, Failure> {
         .enable_all()
         .build()?;
     let place = |name: &str| format!("--{name}");
-    let models = runtime.block_on(options.upstream.models(&options.models, &place))?;
+    let listed = runtime.block_on(options.upstream.models(&options.models, &place))?;
+    // With a client of their own: a connection of the first one ends with this runtime.
+    let names: Vec<_> = listed.iter().map(|model| model.name.clone()).collect();
+    let models = runtime.block_on(options.upstream.models(&names, &place))?;
     let mut server = Server::new(Models(models.clone()));
     for model in &models {
         server = server.model(&model.name, &model.name);
@@ -147,13 +153,27 @@ impl Remote {
             let message = format!("The agent at the endpoint refused the request ({status}).");
             return Err(AgentError::new(message));
         }
+        let (mut text, mut sources) = (String::new(), Vec::new());
         while let Some(bytes) = answer.chunk().await? {
             let mut bytes: &[u8] = &bytes;
             while let Some(effects) = talk.front.read(&mut bytes)? {
                 for effect in effects {
-                    pass(effect, reply).await?;
+                    match effect {
+                        Effect::Citation(source) => sources.push(source),
+                        effect => {
+                            if text.len() < LONGEST {
+                                text.push_str(effect.text().unwrap_or_default());
+                            }
+                            pass(effect, reply).await?;
+                        }
+                    }
                 }
             }
+        }
+        // Some protocols send a source as an event, and as text for the others.
+        sources.retain(|source| !text.contains(&source.title));
+        for source in sources {
+            reply.cite(source).await?;
         }
         Ok(())
     }
@@ -174,7 +194,6 @@ async fn pass(effect: Effect, reply: &Reply<Acp>) -> Result<(), AgentError> {
         Effect::Reasoning(text) => reply.reasoning(text).await?,
         Effect::Status(status) => reply.status(status).await?,
         Effect::ToolRun(run) => reply.tool_run(run).await?,
-        Effect::Citation(citation) => reply.cite(citation).await?,
         Effect::Table(table) | Effect::Chart(table) => reply.table(table).await?,
         Effect::Usage(usage) => reply.usage(usage).await?,
         Effect::Error(notice) => reply.error(notice).await?,

@@ -164,3 +164,25 @@ fn every_block_of_a_prompt_arrives() {
         assert!(!text.ends_with("[doc:a.rs:old][doc:a.rs:new]"), "{text}");
     });
 }
+
+#[test]
+fn a_session_that_is_deleted_in_a_turn_leaves_nothing() {
+    block_on(async {
+        let store = Arc::new(MemoryConversationStore::new());
+        let server = Server::new(Player).store(Arc::clone(&store));
+        let mut editor = EmulatedEditor::start(server).await.unwrap();
+        let session = editor.new_session().await.unwrap();
+        let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": "hang"}]});
+        let turn = editor.request("session/prompt", params).await.unwrap();
+        editor.next().await.unwrap();
+        let id = json!({"sessionId": session});
+        let deleted = editor.request("session/delete", id).await.unwrap();
+        // The responses come in any order.
+        let mut open = vec![turn, deleted];
+        while !open.is_empty() {
+            let message = editor.next().await.unwrap().unwrap();
+            open.retain(|id| message["id"] != *id);
+        }
+        assert_eq!(store.len(), 1, "only the entry of the list remains");
+    });
+}
