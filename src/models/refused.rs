@@ -124,7 +124,7 @@ pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]
     }
 }
 
-/// Returns `true` if an error says that the quota of the key is used up, which OpenAI does with status 429.
+/// Returns `true` if an error says that the quota of the key is used up, as some servers do with status 429.
 fn is_quota(body: &Json) -> bool {
     let error = body.get("error").unwrap_or_default();
     let mut codes = ["code", "type"]

@@ -15,7 +15,7 @@ use crate::protocol::{Refusal, User};
 
 /// The API keys of callers, each with its user. A user may have several keys. Clones share their keys.
 ///
-/// Callers send a key as `Authorization: Bearer …`, as most clients do, or as `x-api-key`, as Anthropic clients do. Only
+/// Callers send a key as `Authorization: Bearer …`, as most clients do, or as `x-api-key`. Only
 /// hashes of the keys are stored, and all of them are compared, so that the time of a check does not depend on a key.
 ///
 /// From text, such as an environment variable or a file, keys are read as `user=key`, separated by commas or line
