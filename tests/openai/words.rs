@@ -49,7 +49,7 @@ pub(crate) fn text(read: &Read) -> String {
 
 #[test]
 fn every_part_has_an_equivalent() {
-    let rows = || json!([{"port": "Brest", "height": 4.2}]);
+    let rows = || json!([{"height": 4.2, "port": "Brest"}]);
     let read = answer(move |reply| async move {
         reply
             .cite(Citation::new("Tide tables").url("https://tides.example/brest"))

@@ -397,8 +397,8 @@ fn details_are_filtered() {
     for key in keys {
         value.insert(key.into(), 1.into());
     }
-    value.insert("url".into(), 1.into());
     value.insert("Kept".into(), json!({"gone": null, "id": 1}));
+    value.insert("url".into(), 1.into());
     let before = value.clone();
     let status = StatusUpdate::info("m").detail(&value).unwrap();
     assert_eq!(

@@ -49,7 +49,7 @@ fn an_answer_without_a_word_gets_a_sentence() {
 
 #[test]
 fn every_part_has_an_equivalent() {
-    let rows = || json!([{"port": "Brest", "height": 4.2}]);
+    let rows = || json!([{"height": 4.2, "port": "Brest"}]);
     let stream = answer(move |reply| async move {
         reply
             .cite(Citation::new("Tide tables").url("https://tides.example/brest"))
