@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Members, ValueWriter, Wire};
-use crate::protocol::{Failure, Refusal};
+use crate::protocol::{ContextTooLong, Failure, Refusal};
 
 /// An error as sent to a client: the member `error` of `{"type":"error","error":{...}}`.
 ///
@@ -45,7 +45,7 @@ impl ErrorObject {
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
     #[must_use]
     pub fn is_too_long(&self) -> bool {
-        self.message.contains(TOO_LONG)
+        ContextTooLong::is_reported([&*self.kind], &self.message)
     }
 
     /// Serializes the error as the body of a response: `{"type":"error","error":{...}}`.

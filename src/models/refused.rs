@@ -94,7 +94,8 @@ impl std::error::Error for Refused {
 #[track_caller]
 pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AgentError {
     let error = error_of::<U>(body);
-    if error.as_ref().is_some_and(|error| error.too_long) {
+    let is_too_large = status == StatusCode::PAYLOAD_TOO_LARGE;
+    if is_too_large || error.as_ref().is_some_and(|error| error.too_long) {
         return AgentError::too_long();
     }
     let has_quota = !Json::parse(body.to_vec()).is_ok_and(|body| is_quota(&body));

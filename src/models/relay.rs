@@ -558,8 +558,20 @@ pub(super) fn hear<U: Upstream>(
     heard
 }
 
+/// Returns the first element of a JSON list.
+fn list_head(list: &[u8]) -> Option<Bytes> {
+    let list = Json::parse(list.to_vec()).ok()?;
+    let first = list.elements().next()?;
+    Some(first.as_bytes().clone())
+}
+
 /// Returns the error in a JSON document that a server sent in place of a stream: the same as in the data of an event.
 pub(super) fn error_of<U: Upstream>(document: &[u8]) -> Option<CompletionError> {
+    // Some servers send a list with the error.
+    let document = match document.trim_ascii_start().starts_with(b"[") {
+        true => &*list_head(document)?,
+        false => document,
+    };
     let mut frame = b"data: ".to_vec();
     // JSON has line ends only between its tokens.
     let is_line_end = |byte: u8| matches!(byte, b'\r' | b'\n');

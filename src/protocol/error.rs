@@ -58,6 +58,47 @@ pub enum EventError {
 #[non_exhaustive]
 pub struct ContextTooLong;
 
+/// The codes and classes with which servers report that a conversation is too long.
+const TOO_LONG_CODES: [&str; 6] = [
+    "context_length_exceeded",
+    "context_window_exceeded",
+    "exceed_context_size_error",
+    "model_context_window_exceeded",
+    "request_too_large",
+    "prompt_too_long",
+];
+
+/// The words of servers without such a code, in lower case. Each is recorded or from the source of a server.
+const TOO_LONG_WORDS: [&str; 13] = [
+    "prompt is too long",
+    "prompt too long",
+    "exceed context limit",
+    "maximum context length",
+    "exceeds the maximum number of tokens allowed",
+    "exceeds the available context size",
+    "exceeds the context window",
+    "exceeds the context length",
+    "longer than the model's context length",
+    "context length exceeded",
+    "exceeded model token limit",
+    "reduce the length of the messages",
+    "is loaded with context length of only",
+];
+
+impl ContextTooLong {
+    /// Returns `true` if an error of a model's server, of any dialect, says that the conversation is too long, by one of
+    /// its codes or in its message.
+    #[must_use]
+    pub fn is_reported<'a>(codes: impl IntoIterator<Item = &'a str>, message: &str) -> bool {
+        let mut codes = codes.into_iter();
+        if codes.any(|code| TOO_LONG_CODES.contains(&code)) {
+            return true;
+        }
+        let message = message.to_lowercase();
+        TOO_LONG_WORDS.iter().any(|words| message.contains(words))
+    }
+}
+
 /// The kind of failure of a model's server, with a sentence for the user.
 ///
 /// An [`AgentError`] with a `ModelFault` among its sources has this sentence as its message. The errors of a

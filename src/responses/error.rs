@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Members, ValueWriter, Wire};
 use crate::models::error_class;
-use crate::protocol::{Failure, Refusal};
+use crate::protocol::{ContextTooLong, Failure, Refusal};
 
 /// An error as sent to a client.
 ///
@@ -62,7 +62,8 @@ impl ErrorObject {
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
     #[must_use]
     pub fn is_too_long(&self) -> bool {
-        self.code.as_deref() == Some(Refusal::TOO_LONG)
+        let codes = [&self.code, &self.kind].into_iter();
+        ContextTooLong::is_reported(codes.flatten().map(String::as_str), &self.message)
     }
 
     /// Serializes the error as the body of a response: `{"error":{...}}`.

@@ -16,4 +16,5 @@ mod pairing;
 mod pairs;
 mod prompts;
 mod support;
+mod too_long;
 mod usage;
