@@ -6,9 +6,10 @@ use std::mem;
 
 use crate::json::Json;
 use crate::protocol::base64;
+use crate::protocol::calls::Calls;
 use crate::protocol::{
-    AnswerOptions, Attachment, AttachmentContent, Call, Calls, Conversation, HistoryItem, Message,
-    Role, ToolChoice, ToolResult,
+    AnswerOptions, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
+    ToolChoice, ToolResult,
 };
 
 /// The result of a call that has none: a model's server refuses a request with such a call.

@@ -66,6 +66,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Returns the position of the last call with this id.
+    #[allow(dead_code, reason = "only dialects of models ask for it")]
     pub(crate) fn last(&self, id: &str) -> Option<usize> {
         self.by_id.get(id).map(|queue| queue.last)
     }

@@ -53,6 +53,7 @@ impl<P: ContentPart> Content<P> {
     }
 
     /// Returns the texts and the files of the content. `file` reads a file for which the part has members of its own.
+    #[allow(dead_code, reason = "not every protocol has parts")]
     pub(crate) fn contents<'a>(
         &'a self,
         file: impl Fn(&'a P) -> Option<Attachment<'a>>,

@@ -58,6 +58,7 @@ impl Refusal {
     }
 
     /// Sets the place to a list, or to its first element if no element of the list could be read.
+    #[allow(dead_code, reason = "not every protocol has a list")]
     pub(crate) fn at_list<T>(self, name: &str, list: &List<T>) -> Self {
         let is_empty = list.is_empty() && list.invalid().next().is_none();
         if is_empty {
