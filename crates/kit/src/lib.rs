@@ -57,6 +57,7 @@ mod front_end;
 #[cfg(feature = "github")]
 pub mod github;
 mod harness;
+#[allow(dead_code, reason = "only front ends use it")]
 mod heard;
 mod kit;
 #[cfg(feature = "mcp")]
