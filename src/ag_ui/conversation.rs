@@ -130,7 +130,7 @@ fn unknown(message: &Message) -> Vec<HistoryItem<'_>> {
             let kind = message.unknown.get("activityType").and_then(Json::string);
             let content = message.content.to_json();
             let content = String::from_utf8_lossy(&content);
-            let text = format!("{}: {content}", kind.unwrap_or("activity".into()));
+            let text = format!("{}: {content}", kind.unwrap_or(Cow::Borrowed("activity")));
             (Role::Assistant, text.into())
         }
         _ => (Role::Other, message.content.text()),

@@ -13,11 +13,11 @@ pub(crate) enum Merged {
     Whole(Json),
     Text(String),
     List {
-        items: Vec<Merged>,
+        items: Vec<Self>,
         /// The positions of the elements with an `index`.
         places: HashMap<u64, usize>,
     },
-    Object(BTreeMap<String, Merged>),
+    Object(BTreeMap<String, Self>),
 }
 
 /// The memory in bytes of a value besides its text.

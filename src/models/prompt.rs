@@ -238,7 +238,7 @@ impl<'a> Prompt<'a> {
         }
         match self.said.last_mut() {
             Some(Said::Message(PromptItem::User(_, files)) | Said::Files(files)) => {
-                files.push(file)
+                files.push(file);
             }
             _ => self.said.push(Said::Files(vec![file])),
         }

@@ -333,7 +333,7 @@ impl<U: Upstream> Relay<U> {
         let Form::Document(document) = &mut self.form else {
             return Ok(true);
         };
-        let limit = match document.first().or(input.first()) {
+        let limit = match document.first().or_else(|| input.first()) {
             Some(b'{') => LONGEST_DOCUMENT,
             _ => LONGEST_PAGE,
         };

@@ -34,7 +34,7 @@ fn status(update: &StatusUpdate, to: &mut dyn FnMut(Delta<'_>)) {
     };
     let details = update.details.iter().flatten();
     for (name, value) in details.flat_map(Json::members) {
-        step = step.detail(name, value.string().unwrap_or(value.text().into()));
+        step = step.detail(name, value.string().unwrap_or_else(|| value.text().into()));
     }
     to(Delta::Part(Part::Status(&step)));
     update

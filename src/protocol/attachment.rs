@@ -250,7 +250,7 @@ fn data_url(url: &str) -> Option<(String, bool, usize)> {
     let mut parameters = head.split(';');
     let media_type = parameters.next().unwrap_or_default().trim();
     let is_base64 = parameters
-        .last()
+        .next_back()
         .is_some_and(|last| last.trim().eq_ignore_ascii_case("base64"));
     let media_type = match media_type {
         // The default of the RFC for a URL without a type.

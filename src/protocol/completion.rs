@@ -146,7 +146,7 @@ impl Completion {
                 });
             }
             Delta::Finished { needs_end } => {
-                (self.is_finished, self.needs_end) = (true, *needs_end)
+                (self.is_finished, self.needs_end) = (true, *needs_end);
             }
             Delta::End => self.has_ended = true,
             Delta::Model(_) | Delta::Part(_) => {}
@@ -194,7 +194,7 @@ impl Completion {
     #[must_use]
     pub fn cut(&self) -> Option<Cut> {
         let is_open = self.calls.list.iter().any(|call| call.is_open);
-        self.cut.or(is_open.then_some(Cut::Other))
+        self.cut.or_else(|| is_open.then_some(Cut::Other))
     }
 
     /// Returns the error that the server sent.

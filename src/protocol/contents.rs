@@ -240,7 +240,7 @@ impl<'a> Contents<'a> {
         let format = text(source, "format").map(|format| format!("audio/{format}"));
         let typed = Some(media_type(source)).filter(|it| !it.is_empty());
         let typed = typed.or_else(|| Some(media_type(part)).filter(|it| !it.is_empty()));
-        let file = match typed.or(format.filter(|_| kind == "input_audio")) {
+        let file = match typed.or_else(|| format.filter(|_| kind == "input_audio")) {
             Some(media_type) => file.media_type(media_type),
             None => file,
         };

@@ -161,12 +161,25 @@ pub struct RawMessage<'a> {
     /// has written.
     pub role: Role,
     json: &'a (dyn Strings + Sync),
+    shown: fn(&str) -> Cow<'_, str>,
 }
 
 impl<'a> RawMessage<'a> {
     /// Creates a message from the value that the client sent.
     pub fn new<T: Wire + Sync>(role: Role, json: &'a T) -> Self {
-        Self { role, json }
+        Self {
+            role,
+            json,
+            shown: |text| Cow::Borrowed(text),
+        }
+    }
+
+    /// Sets the function that returns a string as the front end shows it, without the marks of a front end that are not
+    /// shown as text.
+    #[must_use]
+    pub fn shown(mut self, shown: fn(&str) -> Cow<'_, str>) -> Self {
+        self.shown = shown;
+        self
     }
 
     /// Returns the messages of a list, each with the role that `role` returns. Elements that are no messages are the
@@ -201,7 +214,7 @@ impl<'a> RawMessage<'a> {
 
     /// Calls `each` with every string and every number of the message, and with the keys that its types do not declare.
     pub fn each_string(&self, each: &mut dyn FnMut(&str)) {
-        self.json.each(each);
+        self.json.each(&mut |text| each(&(self.shown)(text)));
     }
 }
 

@@ -123,7 +123,7 @@ impl ToolCall {
     #[allow(dead_code, reason = "only protocols of models use it")]
     pub(crate) fn arguments_text(&self) -> Cow<'_, str> {
         let text = self.arguments.string().filter(|_| self.by_model.is_some());
-        text.unwrap_or(Cow::Borrowed(self.arguments.text()))
+        text.unwrap_or_else(|| Cow::Borrowed(self.arguments.text()))
     }
 }
 

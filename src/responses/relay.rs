@@ -121,8 +121,9 @@ fn is_own_item(kind: &str, id: &str) -> bool {
 
 /// Reads the pieces of an event.
 pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
+    // The answer has an end of its own, and some servers write `[DONE]` after it or elsewhere.
     let Event::Stream(event) = event else {
-        return to(Delta::End);
+        return;
     };
     let delta = event.delta.as_deref().unwrap_or_default();
     let key = event.output_index.unwrap_or(0);
@@ -211,7 +212,7 @@ fn item_deltas(key: u64, item: &Item, is_done: bool, to: &mut dyn FnMut(Delta<'_
         call.arguments = item.arguments.as_deref().unwrap_or_default();
         call.members = Cow::Borrowed(&item.unknown);
     } else {
-        let input = item.unknown.get("input").or(item.unknown.get("action"));
+        let input = item.unknown.get("input").or_else(|| item.unknown.get("action"));
         let text = input.map(|input| match input.string() {
             Some(text) => text.into_owned(),
             None => input.text().to_owned(),

@@ -116,7 +116,7 @@ fn content_comes_in_every_form() {
             {"role": "assistant", "content": [
                 {"type": "thinking", "thinking": "Hm.", "signature": "x"},
                 {"type": "redacted_thinking", "data": "x"},
-                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+                {"id": "s", "input": {}, "name": "web_search", "type": "server_tool_use"},
                 {"type": "text", "text": "Yes", "citations": [{"type": "char_location"}]},
             ]},
             7, null, {"role": "ghost", "content": [{"type": "text"}, {"type": 3}, 9, {}]},
@@ -124,7 +124,7 @@ fn content_comes_in_every_form() {
             {"role": "user", "content": [
                 {"type": "text", "text": "What is"},
                 {"type": "image", "source": {"type": "url", "url": "https://a.example"}},
-                {"type": "mid_conv_system", "text": "x"},
+                {"text": "x", "type": "mid_conv_system"},
                 {"type": "text", "text": "this?"},
                 {"type": "document", "title": "Notes", "source": {"type": "text", "media_type": "text/plain", "data": "Once."}},
                 {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "x"}},
@@ -182,7 +182,7 @@ fn results_are_matched_by_their_ids() {
         // In the order of completion, with blocks and without content.
         {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "b", "is_error": true, "content": [
-                {"type": "text", "text": "no"}, {"type": "image", "source": {}}, {"type": "text", "text": "wind"},
+                {"type": "text", "text": "no"}, {"source": {}, "type": "image"}, {"type": "text", "text": "wind"},
             ]},
             {"type": "tool_result", "tool_use_id": "a"},
             result("unknown", json!("?")),

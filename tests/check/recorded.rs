@@ -161,7 +161,7 @@ fn a_finding_says_where_it_is() {
 #[test]
 fn only_an_object_gets_a_model() {
     for (body, expected) in [
-        (r#"{"n":1}"#, r#"{"model":"m","n":1}"#),
+        (r#"{"a":1}"#, r#"{"a":1,"model":"m"}"#),
         ("[1, 2]", "[1, 2]"),
         ("half {", "half {"),
     ] {

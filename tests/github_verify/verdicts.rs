@@ -44,7 +44,8 @@ fn the_genuine_request_verifies() {
     let body = fixture("req-web-genuine.json");
     assert_eq!(verify(&body, &headers, &keys()).unwrap().into_inner(), body);
     // The same JSON in other bytes is another body.
-    let reprinted = serde_json::to_vec(&serde_json::from_slice::<Value>(&body).unwrap()).unwrap();
+    let reprinted =
+        serde_json::to_vec_pretty(&serde_json::from_slice::<Value>(&body).unwrap()).unwrap();
     assert_eq!(
         kind(&reprinted, &headers, &keys()),
         Some(Kind::SignatureMismatch)

@@ -19,7 +19,7 @@ fn call(index: u64, name: Option<&str>, arguments: &str) -> Value {
     if let Some(name) = name {
         function["name"] = name.into();
     }
-    json!({"tool_calls": [{"index": index, "id": format!("id-{index}"), "function": function}]})
+    json!({"tool_calls": [{"function": function, "id": format!("id-{index}"), "index": index}]})
 }
 
 #[test]

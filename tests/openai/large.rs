@@ -124,7 +124,7 @@ fn many_results_share_their_call() {
 }
 
 #[test]
-fn the_call_that_a_result_names_is_the_newest_before_it() {
+fn a_result_belongs_to_the_first_open_call_of_its_id() {
     let call = |name: &str| ToolCall::new("A", name, &json!({})).unwrap();
     let request = ChatRequest::new(
         "m",
@@ -138,7 +138,7 @@ fn the_call_that_a_result_names_is_the_newest_before_it() {
         ],
     );
     let names: Vec<_> = request.results().map(|result| result.name).collect();
-    assert_eq!(names, ["old", "second"]);
+    assert_eq!(names, ["old", "first"]);
 }
 
 #[test]

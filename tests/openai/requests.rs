@@ -20,7 +20,7 @@ fn content_is_text_parts_or_null() {
         {"role": "user", "content": [
             {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
             {"type": "text", "text": "What is it?", "cache_control": {"type": "ephemeral"}},
-            {"type": "future", "text": "hidden"},
+            {"text": "hidden", "type": "future"},
         ]},
         {"role": "assistant", "content": null, "refusal": "No."},
         {"role": "martian", "content": 7},
@@ -146,7 +146,7 @@ fn what_is_no_request_is_refused_with_its_place() {
         ("{}", "invalid_request", "messages"),
         ("{\"messages\":[]}", "invalid_request", "messages"),
         ("{\"messages\":null}", "invalid_request", "messages"),
-        ("{\"messages\":[7]}", "invalid_request", "messages"),
+        ("{\"messages\":[7]}", "invalid_request", "messages[0]"),
     ];
     let (parts, ()) = http::Request::new(()).into_parts();
     for (body, kind, path) in cases {

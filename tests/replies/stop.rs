@@ -108,7 +108,7 @@ fn a_stop_races_the_end() {
                 send(&router, "ada", Method::POST, STOP, "{}").await;
             });
             let bytes = text(&bytes);
-            let ends = [r#"{"type":"abort"}"#, r#"{"type":"finish"}"#];
+            let ends = [r#"{"type":"abort"}"#, r#"{"type":"finish","#];
             let ends = ends.map(|end| bytes.matches(end).count());
             assert_eq!(ends[0] + ends[1], 1, "{micros}: {bytes}");
             assert_eq!(bytes.matches("[DONE]").count(), 1);

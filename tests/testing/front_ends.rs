@@ -226,7 +226,10 @@ fn a_workspace_answers_from_its_widgets() {
 fn an_answer_may_be_anything() {
     let cases = [
         (Answer::text("calm"), "text: read: calm\n"),
-        (Answer::failed("no tide"), "text: failed: no tide\n"),
+        (
+            Answer::failed("no tide"),
+            "text: failed: unexpected_error: no tide\n",
+        ),
     ];
     for (answer, expected) in cases {
         let mut harness = Harness::new(dashboard(), Reader);

@@ -147,7 +147,7 @@ fn every_member_that_readers_demand_is_demanded() {
             let read = decoder.next(&mut sent.as_bytes());
             assert!(matches!(read, Err(EventError::Invalid(_))), "{broken}");
             // The stream can be read on.
-            let next = decoder.next(&mut &b"data: {\"type\":\"finish\"}\n\n"[..]);
+            let next = decoder.next(&mut &b"data: {\"type\":\"finish\",\n\n"[..]);
             assert!(matches!(next, Ok(Some(Event::Finish(_)))));
         }
     }

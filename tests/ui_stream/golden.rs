@@ -61,7 +61,7 @@ pub(crate) async fn parts(_: Request<UiStream>, reply: Reply<UiStream>) -> Resul
     reply
         .text(" \u{2028} \"quotes\" \\ é 🦀\r\n\r\ndata: [DONE]\n\n")
         .await?;
-    let rows = json!([{"date": "2024-10-14", "close": 231.3}, {"date": "a | b", "close": null}]);
+    let rows = json!([{"close": 231.3, "date": "2024-10-14"}, {"close": null, "date": "a | b"}]);
     let table = Table::new("Prices", &rows)?.description("The latest two");
     reply.table(table).await?;
     let kind = ChartKind::Line {

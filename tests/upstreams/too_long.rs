@@ -52,7 +52,7 @@ const ERRORS: &[(u16, &str)] = &[
 ];
 
 fn is_too_long(error: &AgentError) -> bool {
-    format!("{error:?}").contains("ContextTooLong")
+    error.class() == "context_too_long"
 }
 
 fn check<U: Upstream>() {

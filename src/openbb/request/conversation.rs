@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use super::tool_names::ToolNames;
-use super::{Context, Message, QueryRequest, Role, widget_tools};
+use super::{Context, Message, QueryRequest, Role, strip_markers, widget_tools};
 use crate::json::{Json, Kind, Wire};
 use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallResult, Item, Outcome, media_type};
@@ -160,6 +160,8 @@ impl Conversation for QueryRequest {
                 (None, _) => protocol::Role::Tool,
             }
         });
+        // The Workspace puts marks of sources and artifacts into the text, and shows them as such.
+        let messages = messages.map(|message| message.shown(strip_markers));
         let query = Some(&self.query).filter(|query| !query.is_empty());
         messages.chain(query.map(|query| RawMessage::new(protocol::Role::User, query)))
     }

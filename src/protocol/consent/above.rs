@@ -44,7 +44,7 @@ impl Asked<'_> {
                 }
                 Role::System | Role::Other => {}
                 _ => message.each_string(&mut |text| {
-                    said += usize::from(copy(text) && self.told(text) > 0)
+                    said += usize::from(copy(text) && self.told(text) > 0);
                 }),
             }
         }
@@ -82,7 +82,7 @@ impl Asked<'_> {
         }
         let mut plain = true;
         each_string_inside(text, &mut |text| {
-            plain = plain && (is_plain(text) || is_token(text))
+            plain = plain && (is_plain(text) || is_token(text));
         }) && plain
     }
 }

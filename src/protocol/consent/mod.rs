@@ -61,10 +61,12 @@ struct Shared {
 }
 
 impl Consent {
-    /// Returns the shared `Consent` of all turns in this process that run without a router. Its key is random.
+    /// Returns the shared `Consent` of all turns in this process that run without a router, such as those of tests, each
+    /// with a clock of its own. Its key is random.
     pub(crate) fn of_process() -> Self {
         static PROCESS: OnceLock<Consent> = OnceLock::new();
-        PROCESS.get_or_init(Self::default).clone()
+        let new = || Self::with(random(), Ledger::of_many_clocks());
+        PROCESS.get_or_init(new).clone()
     }
 
     /// Creates a `Consent` with a key that several servers share.
@@ -76,10 +78,14 @@ impl Consent {
     }
 
     fn with_key(key: Option<Key>) -> Self {
+        Self::with(key, Ledger::default())
+    }
+
+    fn with(key: Option<Key>, ledger: Ledger) -> Self {
         Self(Arc::new(Shared {
             key,
             common: OnceLock::new(),
-            ledger: Ledger::default(),
+            ledger,
         }))
     }
 

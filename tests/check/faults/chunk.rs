@@ -238,6 +238,7 @@ pub(crate) const FAULTS: &[Broken] = &[
     ("meilisearch/notification", Meilisearch, |_, answer| {
         answer
             .said("\\\"function_arguments\\\":\\\"{}\\\",", "")
+            .said(",\\\"function_arguments\\\":\\\"{}\\\"", "")
             .said(&sources(), "")
     }),
     ("meilisearch/foreign-call", Meilisearch, |asked, answer| {

@@ -85,7 +85,9 @@ pub(crate) const FAULTS: &[Broken] = &[
     }),
     ("http/cut", OpenAi, |_, answer| answer.then(Piece::Failed)),
     ("http/cut", OpenBb, |asked, answer| {
-        if asked.has(r#"[{"content":"{\"function\":"#) {
+        if asked.has(r#"[{"content":"{\"function\":"#)
+            || asked.has(r#"[{"role":"ai","content":"{\"function\":"#)
+        {
             answer.then(Piece::Failed)
         } else {
             answer
