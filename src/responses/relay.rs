@@ -212,7 +212,10 @@ fn item_deltas(key: u64, item: &Item, is_done: bool, to: &mut dyn FnMut(Delta<'_
         call.arguments = item.arguments.as_deref().unwrap_or_default();
         call.members = Cow::Borrowed(&item.unknown);
     } else {
-        let input = item.unknown.get("input").or_else(|| item.unknown.get("action"));
+        let input = item
+            .unknown
+            .get("input")
+            .or_else(|| item.unknown.get("action"));
         let text = input.map(|input| match input.string() {
             Some(text) => text.into_owned(),
             None => input.text().to_owned(),

@@ -40,12 +40,16 @@ impl Session {
         let items = calls.iter().map(|call| {
             let members = call.by_model.clone().unwrap_or_default();
             // A call of a kind that only this dialect has.
-            if let Some(item) = members.get("type").and_then(|_| Item::from_raw(&members.to_raw())) {
+            if let Some(item) = members
+                .get("type")
+                .and_then(|_| Item::from_raw(&members.to_raw()))
+            {
                 return Ok(item);
             }
             let own = (call.name.clone(), None);
             let tool = self.tools.get(&call.name);
-            let tool = tool.or_else(|| (call.by_model.is_some() && !call.name.is_empty()).then_some(&own));
+            let tool =
+                tool.or_else(|| (call.by_model.is_some() && !call.name.is_empty()).then_some(&own));
             let (name, namespace) = tool.ok_or(SendError::Unsupported(NOT_OFFERED))?;
             if call.by_model.is_none() && call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));
