@@ -50,8 +50,19 @@ fn escaped_bytes(text: &[u8]) -> usize {
     };
     // In one-byte sums: the compiler vectorizes their additions.
     let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
-    let sums = text.chunks(32).map(sum);
-    text.len() + sums.map(usize::from).sum::<usize>()
+    let mut added = 0;
+    let (blocks, rest) = text.split_at(text.len() - text.len() % BLOCK);
+    // So many blocks that no sum of a column overflows.
+    for blocks in blocks.chunks(32 * BLOCK) {
+        let mut sums = [0_u8; BLOCK];
+        for block in blocks.chunks_exact(BLOCK) {
+            for (sum, byte) in sums.iter_mut().zip(block) {
+                *sum += escape(*byte);
+            }
+        }
+        added += sums.into_iter().map(usize::from).sum::<usize>();
+    }
+    text.len() + added + rest.chunks(32).map(sum).map(usize::from).sum::<usize>()
 }
 
 /// The length in bytes of a text from which its escaped length is counted before it is written.
@@ -63,12 +74,6 @@ const LARGE: usize = 128 * 1024;
 fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
     let mut rest = bytes;
     if bytes.len() >= BLOCK {
-        // A buffer that grows holds a large text three times, so its length is counted first.
-        let length = match bytes.len() {
-            length if length < LARGE => length,
-            _ => escaped_bytes(bytes),
-        };
-        out.reserve(length + STAGE);
         while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
             if any(block, is_special::<SEPARATORS>) {
                 break;
@@ -76,6 +81,12 @@ fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
             rest = after;
         }
         let clean = bytes.len() - rest.len();
+        // A buffer that grows holds a large text three times, so its length is counted first.
+        let length = match rest.len() {
+            length if length < LARGE => length,
+            _ => escaped_bytes(rest),
+        };
+        out.reserve(clean + length + STAGE);
         out.extend_from_slice(bytes.get(..clean).unwrap_or_default());
         rest = escape_blocks::<SEPARATORS>(rest, out);
     }

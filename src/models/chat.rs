@@ -60,7 +60,7 @@ macro_rules! chat_span {
 ///     let body = U::body(&mut prompt);
 ///     chat::<U, _, _>(&mut prompt, async {
 ///         let mut relay = Relay::<U>::new();
-///         relay.text(&post(body).await?, reply).await?;
+///         relay.pass(&post(body).await?, reply).await?;
 ///         relay.finish()?;
 ///         Ok(())
 ///     })

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use http::StatusCode;
-use memchr::memmem;
+use memchr::{memchr, memmem, memrchr};
 
 use super::request::unknown_response;
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
@@ -456,12 +456,16 @@ impl ResponseRecorder {
     /// Collects the items that these events complete.
     fn collect(&mut self, events: &[u8]) {
         let name: &[u8] = b"response.output_item.done";
-        if memmem::find(events, name).is_none() {
-            return;
-        }
-        let lines = events.split(|byte| *byte == b'\n');
-        let data = lines.filter_map(|line| line.strip_prefix(b"data: "));
-        for data in data.filter(|data| memmem::find(data, name).is_some()) {
+        let mut rest = events;
+        while let Some(found) = memmem::find(rest, name) {
+            let (before, after) = rest.split_at(found);
+            let start = memrchr(b'\n', before).map_or(0, |end| end + 1);
+            let end = memchr(b'\n', after).map_or(rest.len(), |end| found + end);
+            let line = rest.get(start..end).unwrap_or_default();
+            rest = rest.get(end..).unwrap_or_default();
+            let Some(data) = line.strip_prefix(b"data: ") else {
+                continue;
+            };
             let Ok(event) = Json::parse(data.to_vec()) else {
                 continue;
             };

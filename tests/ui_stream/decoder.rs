@@ -147,7 +147,7 @@ fn every_member_that_readers_demand_is_demanded() {
             let read = decoder.next(&mut sent.as_bytes());
             assert!(matches!(read, Err(EventError::Invalid(_))), "{broken}");
             // The stream can be read on.
-            let next = decoder.next(&mut &b"data: {\"type\":\"finish\",\n\n"[..]);
+            let next = decoder.next(&mut &b"data: {\"type\":\"finish\"}\n\n"[..]);
             assert!(matches!(next, Ok(Some(Event::Finish(_)))));
         }
     }
@@ -179,7 +179,7 @@ fn what_is_not_a_chunk_is_an_error_and_what_is_not_known_is_kept() {
 #[test]
 fn a_stream_that_is_cut_is_not_complete() {
     let whole = fixture("parts.sse");
-    let cut = whole.split("data: {\"type\":\"finish\"}").next().unwrap();
+    let cut = whole.split("data: {\"type\":\"finish\",").next().unwrap();
     let mut decoder = EventDecoder::<UiStream>::new();
     let mut input = cut.as_bytes();
     while decoder.next(&mut input).unwrap().is_some() {}

@@ -85,8 +85,13 @@ pub(crate) const FAULTS: &[Broken] = &[
     }),
     ("http/cut", OpenAi, |_, answer| answer.then(Piece::Failed)),
     ("http/cut", OpenBb, |asked, answer| {
-        if asked.has(r#"[{"content":"{\"function\":"#)
-            || asked.has(r#"[{"role":"ai","content":"{\"function\":"#)
+        let first = asked
+            .json()
+            .map(|body| body["messages"][0]["content"].clone());
+        let first = first.unwrap_or_default();
+        if first
+            .as_str()
+            .is_some_and(|text| text.starts_with("{\"function\":"))
         {
             answer.then(Piece::Failed)
         } else {

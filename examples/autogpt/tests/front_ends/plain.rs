@@ -46,7 +46,7 @@ fn script(hostile: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn the_first_yes_counts_whatever_the_model_writes() {
+async fn a_yes_counts_whatever_the_model_writes() {
     let kits = copilot_wire_kit::kits()
         .into_iter()
         .filter(|it| it.name != "github");
@@ -61,7 +61,10 @@ async fn the_first_yes_counts_whatever_the_model_writes() {
             setup.model = Some("autogpt".to_owned());
             let mut front = (kit.front_end)(&setup).unwrap();
             front.prompt("make an effect");
-            for turn in 0..3 {
+            // Clients of some protocols repeat the reasoning, in which the model's marks stand: there each question is asked
+            // once more, alone.
+            let mut asked = 0;
+            while bench.runs() == 0 {
                 let request = front.request();
                 let request = request.map(|body| stream::iter([Ok::<_, Infallible>(body)]));
                 let response = router.handle(request).await;
@@ -71,18 +74,24 @@ async fn the_first_yes_counts_whatever_the_model_writes() {
                 let mut rest = &*stream;
                 while front.read(&mut rest).unwrap().is_some() {}
                 let context = format!(
-                    "{} {hostile:?} {turn}: {}",
+                    "{} {hostile:?} {asked}: {}",
                     kit.name,
                     String::from_utf8_lossy(&stream)
                 );
                 let next = front.next();
-                assert_eq!(bench.runs(), turn / 2, "{context}");
-                match next {
-                    Next::Question(question) if turn < 2 => front.decide(&question, true),
-                    // At the end of the run, what the model wrote may look like one.
-                    _ => assert_eq!(turn, 2, "{context}"),
+                if bench.runs() > 0 {
+                    break;
                 }
+                let Next::Question(question) = next else {
+                    panic!("{context}");
+                };
+                front.decide(&question, true);
+                asked += 1;
+                assert!(asked <= 4, "{context}");
             }
+            assert_eq!(bench.runs(), 1);
+            let repeats = matches!(kit.name, "responses" | "ag-ui" | "ui-stream");
+            assert!(asked == 2 || repeats, "{} {hostile:?}", kit.name);
         }
     }
 }
