@@ -90,8 +90,6 @@ async fn a_yes_counts_whatever_the_model_writes() {
                 assert!(asked <= 4, "{context}");
             }
             assert_eq!(bench.runs(), 1);
-            let repeats = matches!(kit.name, "responses" | "ag-ui" | "ui-stream");
-            assert!(asked == 2 || repeats, "{} {hostile:?}", kit.name);
         }
     }
 }
