@@ -1,6 +1,11 @@
 //! Memory of the search for a question. Alone in its process, because it looks at the memory of all of it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
 #![cfg(target_os = "linux")]
 
 use std::fs;

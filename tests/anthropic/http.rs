@@ -288,7 +288,7 @@ fn the_model_says_which_agent_answers() {
         let mut body = ask("Hi");
         body["model"] = json!(model);
         let response = send(&router, http::Request::post(path), body.to_string());
-        read(&whole(response.into_body())).text().to_owned()
+        read(&whole(response.into_body())).text()
     };
     assert_eq!(said("/v1/messages", "one"), "first: one");
     assert_eq!(said("/v1/messages", "two"), "second: two");
@@ -316,9 +316,7 @@ fn the_conversation_of_claude_code_has_an_id() {
         }
         let mut body = ask("Hi");
         body["metadata"] = json!({"user_id": user});
-        read(&whole(send(&router, request, body.to_string()).into_body()))
-            .text()
-            .to_owned()
+        read(&whole(send(&router, request, body.to_string()).into_body())).text()
     };
     let user = r#"{"device_id":"d","session_id":"from-user"}"#;
     assert_eq!(said(Some("from-header"), user), r#"Some("from-header")"#);

@@ -53,7 +53,7 @@ fn recorded_requests_are_answered() {
         );
         let response = send(&router(tells), request, recorded["body"].to_string());
         assert_eq!(response.status(), 200);
-        read(&whole(response.into_body())).text().to_owned()
+        read(&whole(response.into_body())).text()
     };
     // In the recording the reminder is blanked, and looks like what the user says.
     let reminder = fixture("claude-code.json")["body"]["messages"][0]["content"][0]["text"].clone();

@@ -183,7 +183,7 @@ fn no_tool_is_offered_under_the_choice_none() {
         },
     );
     let router = router(counts);
-    let said = |body: &Value| read(&post(&router, body).1).text().to_owned();
+    let said = |body: &Value| read(&post(&router, body).1).text();
     let mut body = ask("Hi");
     assert_eq!(said(&body), r#"["get_tide", "get_wind"]"#);
     body["tools"][0]["type"] = json!("custom");
@@ -217,7 +217,7 @@ fn a_question_is_answered_in_the_next_turn() {
     let asked = || {
         let asked = said(json!([{"role": "user", "content": "Delete it"}]));
         assert_eq!(asked.stop_reason.as_deref(), Some("end_turn"));
-        asked.text().to_owned()
+        asked.text()
     };
     let question = asked();
     assert!(question.contains("Question: Delete it? This cannot be undone. To agree"));

@@ -216,7 +216,7 @@ impl FrontEnd {
                 vs_code::read(&vs_code::relay(stream).unwrap()).unwrap();
                 debug_cli::read(stream).unwrap().text
             }
-            Self::Anthropic => strict::read(stream).text().to_owned(),
+            Self::Anthropic => strict::read(stream).text(),
             Self::AgUi => deltas(kit::<AgUi>(), stream, "TEXT_MESSAGE_CONTENT"),
             Self::UiStream => deltas(kit::<UiStream>(), stream, "text-delta"),
             Self::OpenAi => content(&rules::check(stream, false, rules::End::Done)),

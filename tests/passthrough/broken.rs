@@ -60,7 +60,7 @@ fn check(path: &str, name: &str, status: u16, body: &str, before: &[Value]) {
             });
             match start.map(|it| &it["content_block"]["type"]) {
                 Some(kind) if kind != "text" && kind != "thinking" => {
-                    assert_eq!(own.len(), 1, "{name}: {body}")
+                    assert_eq!(own.len(), 1, "{name}: {body}");
                 }
                 _ => {}
             }

@@ -83,7 +83,7 @@ fn keep_alives_take_no_number_and_no_id() {
             while seconds < 60 {
                 match poll(pin!(body.next())) {
                     Poll::Ready(frame) => {
-                        text += std::str::from_utf8(&frame.unwrap().unwrap()).unwrap()
+                        text += std::str::from_utf8(&frame.unwrap().unwrap()).unwrap();
                     }
                     Poll::Pending => {
                         clock.advance(Duration::from_secs(1));

@@ -55,7 +55,7 @@ fn turns_are_as_recorded() {
                 "delete" => editor
                     .will_answer(json!({"outcome": {"outcome": "selected", "optionId": "yes"}})),
                 "choose" => {
-                    editor.will_answer(json!({"action": "accept", "content": {"answer": "a"}}))
+                    editor.will_answer(json!({"action": "accept", "content": {"answer": "a"}}));
                 }
                 _ => {}
             }
