@@ -56,8 +56,13 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["--lists"] => linear(),
-        ["--lists-once"] => {
-            for list in lists() {
+        ["--lists-once", part] => {
+            let lists = lists();
+            for list in lists
+                .iter()
+                .skip(part.parse().unwrap())
+                .step_by(processors())
+            {
                 for count in COUNTS {
                     let mut work = (list.prepare)((list.input)(count));
                     counted(&mut work);
@@ -83,7 +88,34 @@ fn main() -> ExitCode {
 /// Compares the instructions for twice the elements with those for the elements, for every list that a peer sizes.
 /// Fails where they are more than 2.3 times as many.
 fn linear() -> ExitCode {
-    let out = std::env::temp_dir().join(format!("guard.{}.lists", std::process::id()));
+    let mut parts: Vec<_> = thread::scope(|scope| {
+        let parts = 0..processors();
+        let parts: Vec<_> = parts.map(|it| scope.spawn(move || part(it))).collect();
+        let parts = parts.into_iter().map(|it| it.join().unwrap().into_iter());
+        parts.collect()
+    });
+    let mut failed = false;
+    for (list, at) in lists().iter().zip((0..parts.len()).cycle()) {
+        let totals = parts.get_mut(at).and_then(Iterator::next);
+        let [small, one, two] = totals.expect("counts of each list");
+        // What is done once does not count.
+        let ratio = (two - one) / (one - small);
+        println!(
+            "{:32} {:10.0} instructions an element, {ratio:.2} times for twice the elements",
+            list.name,
+            (one - small) / (COUNTS[1] - COUNTS[0]) as f64
+        );
+        failed |= ratio > MOST;
+    }
+    match failed {
+        true => ExitCode::FAILURE,
+        false => ExitCode::SUCCESS,
+    }
+}
+
+/// Counts the instructions of a part of the lists: every so many, as there are processors.
+fn part(part: usize) -> Vec<[f64; COUNTS.len()]> {
+    let out = std::env::temp_dir().join(format!("guard.{}.{part}.lists", std::process::id()));
     // All of it in one process, with a part of the profile for each call. Of two options with one pattern callgrind takes
     // only the last, so the patterns differ.
     let status = Command::new("valgrind")
@@ -91,7 +123,7 @@ fn linear() -> ExitCode {
         .args(["--dump-after=*counted*", "--combine-dumps=yes"])
         .arg(format!("--callgrind-out-file={}", out.display()))
         .arg(std::env::current_exe().unwrap())
-        .arg("--lists-once")
+        .args(["--lists-once", &part.to_string()])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
@@ -103,26 +135,12 @@ fn linear() -> ExitCode {
         .lines()
         .filter_map(|line| line.strip_prefix("totals: "));
     let totals: Vec<f64> = totals.map(|total| total.parse().unwrap()).collect();
-    let lists = lists();
-    assert!(
-        totals.len() >= COUNTS.len() * lists.len(),
-        "a part for each list"
-    );
-    let mut failed = false;
-    for (list, totals) in lists.iter().zip(totals.chunks(COUNTS.len())) {
-        // What is done once does not count.
-        let ratio = (totals[2] - totals[1]) / (totals[1] - totals[0]);
-        println!(
-            "{:32} {:10.0} instructions an element, {ratio:.2} times for twice the elements",
-            list.name,
-            totals[1] / COUNTS[1] as f64
-        );
-        failed |= ratio > MOST;
-    }
-    match failed {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
-    }
+    let lists = totals.chunks_exact(COUNTS.len());
+    lists.map(|totals| totals.try_into().unwrap()).collect()
+}
+
+fn processors() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// The function in which callgrind counts.
@@ -140,9 +158,8 @@ fn count(paths: Vec<Path>) -> Vec<(Path, Counts)> {
     let next = AtomicUsize::new(0);
     let found = Mutex::new(BTreeMap::new());
     let names: Vec<(&str, usize)> = paths.iter().map(|it| (&*it.name, it.units)).collect();
-    let workers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        for _ in 0..workers {
+        for _ in 0..processors() {
             scope.spawn(|| {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
