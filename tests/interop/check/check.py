@@ -33,7 +33,7 @@ CASES = [
         http/unknown-path
     """),
     ("ai-7", ["node", "servers.mjs", "ai-7"], "ui-stream", "/api/chat", [], """
-        http/oversized http/server-error ui/extra ui/odd-request ui/resume
+        http/oversized http/server-error ui/odd-request ui/resume
     """),
     ("@modelcontextprotocol/sdk", ["node", "servers.mjs", "mcp"], "mcp", "/mcp", [], """
         mcp/discover
@@ -49,10 +49,10 @@ CASES = [
 # More of them, for `full`.
 FULL = [
     ("ai-6", ["node", "servers.mjs", "ai-6"], "ui-stream", "/api/chat", [], """
-        http/oversized http/server-error ui/extra ui/odd-request ui/resume
+        http/oversized http/server-error ui/odd-request ui/resume
     """),
     ("ai-5", ["node", "servers.mjs", "ai-5"], "ui-stream", "/api/chat", [], """
-        http/oversized http/server-error ui/extra ui/odd-request ui/resume
+        http/oversized http/server-error ui/odd-request ui/resume
     """),
     ("pydantic-ai-slim", [FULL_PYTHON, "servers.py", "pydantic_ai_ui_stream"], "ui-stream", "/api/chat", [], """
         http/accel-buffering http/cache-control http/oversized ui/odd-request ui/refusal ui/resume

@@ -186,7 +186,7 @@ const cases = {
     same(calls((await whole('relay/calls', { tools: both })).choices[0].message), RELAYED);
   },
   'relayed stream, cut': async () => {
-    same((await failure(iterate('relay/cut', { tools: both }))).constructor.name, 'APIError');
+    same((await failure(iterate('relay/cut', { tools: both }))).constructor.name, 'BadRequestError');
   },
   'question and answer': async () => {
     for (const [typed, said] of TYPED) {

@@ -284,7 +284,7 @@ CASES = {
     "failure, whole": fails_whole,
     "failure, one request with the client's own retries": fails_once,
     "relayed stream": relayed,
-    "relayed stream, cut": lambda: same(type(failure(iterate, "relay/cut", tools=BOTH)).__name__, "APIError"),
+    "relayed stream, cut": lambda: same(type(failure(iterate, "relay/cut", tools=BOTH)).__name__, "BadRequestError"),
     "question and answer": question,
     "models": models,
     "refused requests": refused,
