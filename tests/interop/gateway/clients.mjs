@@ -41,7 +41,14 @@ const chatUsage = (usage) =>
     input: usage.prompt_tokens, output: usage.completion_tokens,
     cached: usage.prompt_tokens_details?.cached_tokens ?? 0, written: 0, reasoning: usage.completion_tokens_details?.reasoning_tokens ?? 0,
   };
-const parsed = (text) => JSON.parse(text || '{}');
+/** The value of a call's arguments, or their text if it is no JSON. */
+function parsed(text) {
+  try {
+    return JSON.parse(text || '{}');
+  } catch {
+    return text;
+  }
+}
 
 async function chat(client, { model, prompt, tools }, seen) {
   const functions = tools.map((name) => ({ type: 'function', function: { name, description: 'One.', parameters: SCHEMA } }));
@@ -122,7 +129,8 @@ const messagesRequest = ({ model, prompt, tools }) => ({
   model, max_tokens: 1024, messages: [{ role: 'user', content: prompt }],
   ...(tools.length && { tools: tools.map((name) => ({ name, description: 'One.', input_schema: SCHEMA })) }),
 });
-function ofMessage({ content, stop_reason, usage }, seen) {
+/** `texts` has the arguments of the calls of a stream, whose ends the client itself makes up. */
+function ofMessage({ content, stop_reason, usage }, seen, texts = []) {
   const blocks = (kind) => content.filter(({ type }) => type === kind);
   const [cached, written] = [usage.cache_read_input_tokens ?? 0, usage.cache_creation_input_tokens ?? 0];
   const thought = blocks('thinking');
@@ -130,7 +138,7 @@ function ofMessage({ content, stop_reason, usage }, seen) {
     text: blocks('text').map(({ text }) => text).join(''),
     reasoning: thought.map(({ thinking }) => thinking).join(''),
     seal: thought.find(({ signature }) => signature)?.signature ?? null,
-    calls: blocks('tool_use').map(({ id, name, input }) => [id, name, input]),
+    calls: content.flatMap(({ type, id, name, input }, at) => (type === 'tool_use' ? [[id, name, at in texts ? parsed(texts[at]) : input]] : [])),
     end: MESSAGE_ENDS[stop_reason] ?? stop_reason,
     usage: { input: usage.input_tokens + cached + written, output: usage.output_tokens, cached, written, reasoning: 0 },
   });
@@ -140,7 +148,11 @@ async function messages(client, question, seen) {
   const stream = client.messages.stream(messagesRequest(question));
   stream.on('text', (piece) => (seen.text += piece));
   stream.on('thinking', (piece) => (seen.reasoning += piece));
-  return ofMessage(await stream.finalMessage(), seen);
+  const texts = [];
+  stream.on('streamEvent', ({ index, delta }) => {
+    if (delta?.type === 'input_json_delta') texts[index] = (texts[index] ?? '') + delta.partial_json;
+  });
+  return ofMessage(await stream.finalMessage(), seen, texts);
 }
 
 const AI_ENDS = { stop: 'stop', 'tool-calls': 'calls', length: 'length', 'content-filter': 'filter' };
