@@ -104,10 +104,12 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         self.relay.is_over()
     }
 
-    /// Returns `true` if output of the model was read; see [`Relay::has_output`].
+    /// Returns `true` if output of the model was read, see [`Relay::has_output`], or if a document is awaited, which comes
+    /// as a whole.
     #[must_use]
     pub fn has_output(&self) -> bool {
-        self.relay.has_output()
+        let is_stream = matches!(self.relay.form, Form::Stream);
+        self.relay.has_output() || self.wants_document() && !is_stream
     }
 
     /// Writes the next bytes of the answer, in pieces of any size.

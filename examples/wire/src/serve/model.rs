@@ -342,14 +342,22 @@ impl Model {
         let mut broken = None;
         while !passthrough.is_over() {
             // A stream of comments or keep-alives would have no other end.
-            let has_output = is_document || passthrough.has_output();
+            let has_output = passthrough.has_output();
             let end = begin + server.limit(has_output);
             match timeout_at(end, answer.chunk()).await {
                 Ok(Ok(Some(_))) if Instant::now() > end => broken = Some(server.late(has_output)),
-                Ok(Ok(Some(bytes))) => {
+                Ok(Ok(Some(bytes))) if has_output => {
                     passthrough.write(&bytes).await?;
                     continue;
                 }
+                // Before the output a write may wait for the head of the response, which waits for the output.
+                Ok(Ok(Some(bytes))) => match timeout_at(end, passthrough.write(&bytes)).await {
+                    Ok(written) => {
+                        written?;
+                        continue;
+                    }
+                    Err(_) => broken = Some(server.late(has_output)),
+                },
                 Ok(Ok(None)) => {}
                 Ok(Err(error)) => broken = Some(ClientError::from(error).to_string()),
                 Err(_) => broken = Some(server.late(has_output)),

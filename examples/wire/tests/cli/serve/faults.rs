@@ -38,11 +38,11 @@ fn every_front_end_says_what_is_wrong_and_the_log_the_cause() {
             NONSENSE,
             "not a stream",
         ),
-        (response("200 OK", json_type, &error), FAILED, "odd_error"),
+        (response("200 OK", json_type, &error), FAILED, "odd"),
         (
             stream(half.clone() + &format!("data: {error}\n\n")),
             FAILED,
-            "odd_error",
+            "odd",
         ),
         (
             response("200 OK", "content-encoding: gzip\r\n", b"\x1f\x8b\x08\0\0"),
@@ -116,9 +116,10 @@ fn every_front_end_says_what_is_wrong_and_the_log_the_cause() {
         } else {
             &FRONT_ENDS[..]
         };
-        // A client of the server's dialect gets the calls as they are, as from the server itself.
+        // Clients of models get the calls as the model made them, as from its server itself.
         let is_call = [CALL, NOT_HERE].contains(&sentence);
-        for protocol in front_ends.iter().filter(|it| !is_call || **it != "openai") {
+        let is_model = |protocol: &str| ["anthropic", "openai", "responses"].contains(&protocol);
+        for protocol in front_ends.iter().filter(|it| !is_call || !is_model(it)) {
             let seen = gateway.chat(protocol, "How is the tide?");
             assert_eq!(
                 seen.matches(sentence).count(),
@@ -204,7 +205,10 @@ fn the_first_output_has_a_time_of_its_own() {
         let upstream = Upstream::new([stream(&begin).forever(forever)]);
         let more = ["--model", "m", "--first-output-timeout", "1"];
         let gateway = Gateway::before(upstream.address, dialect, &more);
-        let (head, _) = gateway.ask("m", &[]);
+        // Without a stream only the time of the whole answer counts.
+        let body = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "secret words"}]});
+        let path = "/v1/chat/completions";
+        let (head, _) = gateway.request("POST", path, &[], &body.to_string());
         assert_eq!((head.status, upstream.asked().len()), (400, 1));
         let line = gateway.line();
         assert!(line.contains("has not begun within 1 s"), "{line}");
