@@ -92,3 +92,19 @@ fn unknown_members_of_the_usage_reach_a_client_of_the_same_dialect() {
     assert_eq!(members(&turn, "usage").last(), Some(&whole), "{turn}");
     assert_eq!(members(&turn, "context_management"), [edits], "{turn}");
 }
+
+#[test]
+fn the_estimate_at_the_start_of_a_message_is_not_counted() {
+    let event = |event: Value| format!("data: {event}\n\n");
+    let message = json!({"id": "m", "role": "assistant", "content": [],
+        "usage": {"input_tokens": 9, "output_tokens": 1}});
+    let stream = [
+        json!({"type": "message_start", "message": message}),
+        json!({"type": "message_delta", "delta": {"stop_reason": "refusal"}, "usage": {"output_tokens": 0}}),
+        json!({"type": "message_stop"}),
+    ];
+    let stream: String = stream.into_iter().map(event).collect();
+    let turn = ask(client(), Gateway::<Anthropic>::new(stream, 9));
+    let counts = json!({"prompt_tokens": 9, "completion_tokens": 0, "total_tokens": 9});
+    assert_eq!(members(&turn, "usage"), [counts], "{turn}");
+}
