@@ -50,10 +50,9 @@ fn escaped_bytes(text: &[u8]) -> usize {
     };
     // In one-byte sums: the compiler vectorizes their additions.
     let sum = |bytes: &[u8]| bytes.iter().fold(0_u8, |sum, byte| sum + escape(*byte));
-    let mut added = 0;
-    let (blocks, rest) = text.split_at(text.len() - text.len() % BLOCK);
+    let (mut added, mut rest) = (0, text);
     // So many blocks that no sum of a column overflows.
-    for blocks in blocks.chunks(32 * BLOCK) {
+    while let Some((blocks, after)) = rest.split_first_chunk::<{ 32 * BLOCK }>() {
         let mut sums = [0_u8; BLOCK];
         for block in blocks.chunks_exact(BLOCK) {
             for (sum, byte) in sums.iter_mut().zip(block) {
@@ -61,6 +60,7 @@ fn escaped_bytes(text: &[u8]) -> usize {
             }
         }
         added += sums.into_iter().map(usize::from).sum::<usize>();
+        rest = after;
     }
     text.len() + added + rest.chunks(32).map(sum).map(usize::from).sum::<usize>()
 }
