@@ -1,4 +1,4 @@
-//! What the events of a run add to the answer.
+//! The deltas of the events of a run.
 
 use super::{Custom, Event};
 use crate::json::Wire;

@@ -1,4 +1,4 @@
-//! What the events of a reply add to the answer.
+//! The deltas of the events of a reply.
 
 use super::{Event, Output};
 use crate::protocol::{Citation, Confirmation, Delta, Notice, Part, Question};

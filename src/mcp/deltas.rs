@@ -1,4 +1,4 @@
-//! What the messages of a stream add to the answer.
+//! The deltas of the messages of a stream.
 
 use super::Event;
 use crate::protocol::{Delta, Failure, Part, Status};

@@ -1,4 +1,4 @@
-//! What the events of a stream add to the answer.
+//! The deltas of the events of a stream.
 
 use super::Event;
 use crate::json::Json;

@@ -1,4 +1,4 @@
-//! What the events of a reply add to the answer.
+//! The deltas of the events of a reply.
 
 use super::{Artifact, ArtifactType, ChartType, Citation, Event, EventType, Output, StatusUpdate};
 use crate::json::{Json, Wire};

@@ -34,7 +34,7 @@ impl<'a> Contents<'a> {
 
     /// Adds one part of a message.
     pub fn add_part(&mut self, part: &Json) {
-        self.part(part, DEEPEST);
+        self.part(part, DEEPEST, true);
     }
 
     /// Adds a text, unless it is empty.
@@ -117,7 +117,7 @@ impl<'a> Contents<'a> {
             }
             Kind::Object if depth > 0 => match mcp_content(value) {
                 Some(content) => self.value(&content, depth - 1),
-                None => self.part(value, depth),
+                None => self.part(value, depth, false),
             },
             _ => self.unknown(value),
         }
@@ -136,27 +136,29 @@ impl<'a> Contents<'a> {
         self.texts.push((value.text().to_owned().into(), true));
     }
 
-    fn part(&mut self, part: &Json, depth: usize) {
+    fn part(&mut self, part: &Json, depth: usize, is_block: bool) {
         if self.known(part, depth).is_none() {
-            let readable = self.readable(part, DEEPEST);
+            let readable = self.readable(part, DEEPEST, is_block);
             self.unknown(&readable);
         }
     }
 
-    /// Returns a value of an unknown kind as a model can read it: without encrypted members, which only their own
-    /// provider can read, and with a note in the place of each inline file, which becomes an attachment.
-    fn readable(&mut self, value: &Json, depth: usize) -> Json {
+    /// Returns a value of an unknown kind as a model can read it: with a note in the place of each inline file, which
+    /// becomes an attachment; and a block of a message without encrypted members, which only its own provider can read.
+    fn readable(&mut self, value: &Json, depth: usize, is_block: bool) -> Json {
         match value.kind() {
             Kind::Object if depth > 0 => Json::object(|object| {
                 for (name, member) in value.members() {
-                    if !is_encrypted(&name) {
-                        object.member(&name).raw(&self.readable(&member, depth - 1));
+                    if !(is_block && is_encrypted(&name)) {
+                        object
+                            .member(&name)
+                            .raw(&self.readable(&member, depth - 1, is_block));
                     }
                 }
             }),
             Kind::Array if depth > 0 => {
                 let elements = value.elements();
-                List::from_iter(elements.map(|it| self.readable(&it, depth - 1))).to_raw()
+                List::from_iter(elements.map(|it| self.readable(&it, depth - 1, is_block))).to_raw()
             }
             Kind::String if value.text().starts_with("\"data:") => {
                 let file =

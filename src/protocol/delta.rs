@@ -1,4 +1,4 @@
-//! What the events of a stream add to an answer.
+//! The deltas of an answer, which the events of its stream contain.
 
 use std::borrow::Cow;
 

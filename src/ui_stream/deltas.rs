@@ -1,4 +1,4 @@
-//! What the chunks of a stream add to the answer.
+//! The deltas of the chunks of a stream.
 
 use super::{Data, Event};
 use crate::json::Json;

@@ -292,3 +292,16 @@ fn no_text_is_shown_by_debug() {
         "{shown}"
     );
 }
+
+/// A member of data is never taken for the signature of a provider.
+#[test]
+fn the_data_of_a_result_is_whole() {
+    let content = json!([{"kind": "f", "signature": "fn f()", "type": "symbol"}]);
+    let body = json!({"messages": [
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "a", "content": content}]},
+    ]});
+    let request = request(&body);
+    let result = request.results().next().unwrap();
+    assert!(result.content.contains("fn f()"), "{}", result.content);
+}

@@ -37,7 +37,7 @@ struct Inner {
 
 type Reply = oneshot::Sender<Result<Value, Error>>;
 
-/// What an editor has said about itself.
+/// The description that an editor gives of itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hello {
     pub(crate) capabilities: ClientCapabilities,

@@ -63,7 +63,7 @@ struct TurnState {
     cancelled: Option<Cancelled>,
 }
 
-/// What the client has cancelled.
+/// The cancellations of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cancelled {
     /// The work in the session: the response has a reason.

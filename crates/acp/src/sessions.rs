@@ -192,7 +192,7 @@ impl Sessions {
     }
 }
 
-/// What the list shows of a session, and its turns.
+/// The entry of a session in the list, and its turns.
 type Loaded = (Option<Info>, Vec<Record>);
 
 fn key(id: &str) -> RecordKey {
