@@ -13,14 +13,15 @@ use copilot_wire::conversations::{ConversationStore, MemoryConversationStore, Re
 use copilot_wire::protocol::Env;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::Acp;
 use crate::connection::Connection;
 use crate::editor::QUEUE;
 use crate::sessions::Sessions;
 
-/// The time for the last bytes of the output, once the input has ended.
-const LAST: Duration = Duration::from_secs(5);
+/// The time for turns to end, and for the last bytes of the output, once the input has ended.
+pub(crate) const LAST: Duration = Duration::from_secs(5);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -143,8 +144,7 @@ impl<A: Agent<Acp> + 'static> Server<A> {
         self
     }
 
-    /// Serves one connection, until the input ends or the output is closed. Turns that run then are dropped, as if a
-    /// client had disconnected.
+    /// Serves one connection, until the input ends or the output is closed. Turns that run then are cancelled.
     ///
     /// # Errors
     ///
@@ -155,12 +155,17 @@ impl<A: Agent<Acp> + 'static> Server<A> {
         output: impl AsyncWrite + Unpin + Send + 'static,
     ) -> io::Result<()> {
         let (to, from) = mpsc::channel(QUEUE);
-        let writer = tokio::spawn(write(output, from));
+        let mut writer = JoinSet::new();
+        writer.spawn(write(output, from));
         let settings = Arc::new(self.settings.clone());
-        let connection = Connection::new(Arc::clone(&self.agent), settings, to);
+        let mut connection = Connection::new(Arc::clone(&self.agent), settings, to);
         let ended = connection.run(input).await;
+        let last = async {
+            connection.end().await;
+            writer.join_next().await
+        };
         // Nobody may read any more.
-        let _ = tokio::time::timeout(LAST, writer).await;
+        let _ = tokio::time::timeout(LAST, last).await;
         ended
     }
 

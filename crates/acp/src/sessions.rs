@@ -134,15 +134,21 @@ impl Sessions {
     pub(crate) async fn add(
         &self,
         id: &str,
-        number: usize,
+        mut number: usize,
         record: &Record,
         info: &Info,
-    ) -> Result<bool, RecordError> {
-        let stored = self.put(&format!("{id}/{number}"), record).await?;
+    ) -> Result<(), RecordError> {
+        // Another process may have stored a turn of the same session.
+        while !self.put(&format!("{id}/{number}"), record).await? {
+            number += 1;
+            if number >= MOST {
+                return Err(RecordError::Full);
+            }
+        }
         let key = format!("{id}/info");
         self.ask(self.store.delete(&self::key(&key))).await?;
         self.put(&key, info).await?;
-        Ok(stored)
+        Ok(())
     }
 
     /// Returns the turns of a session. `None` if there is no such session.

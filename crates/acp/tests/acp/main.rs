@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod bounds;
+mod ends;
 mod golden;
 mod input;
 mod official;

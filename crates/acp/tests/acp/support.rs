@@ -9,8 +9,8 @@ use copilot_wire::protocol::{
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_acp::sdk::v1::schema::{
-    Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, ReadTextFileRequest, SessionUpdate,
-    StopReason,
+    Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, ReadTextFileRequest, SessionInfoUpdate,
+    SessionUpdate, StopReason,
 };
 use copilot_wire_acp::{Acp, EmulatedEditor, Server};
 use serde_json::json;
@@ -105,6 +105,13 @@ impl<P: Protocol> Agent<P> for Player {
                 }
                 Err(_) => return Err(AgentError::new("Not an editor.")),
             },
+            "title" => {
+                if let Ok((_, reply)) = request.native::<Acp>(reply) {
+                    let title = SessionInfoUpdate::new().title("The tides".to_owned());
+                    let title = SessionUpdate::SessionInfoUpdate(title);
+                    reply.send(title).await?;
+                }
+            }
             "flood" => loop {
                 WRITTEN.fetch_add(1, Ordering::Relaxed);
                 reply.text("x".repeat(1000)).await?;
