@@ -429,8 +429,9 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
         let from = match request.cursor {
             None => 0,
             Some(cursor) => cursor
-                .parse()
-                .map_err(|_| invalid("cursor", "not one of this agent"))?,
+                .parse::<u32>()
+                .map_err(|_| invalid("cursor", "not one of this agent"))?
+                as usize,
         };
         let mut all = self.settings.sessions.list().await.map_err(store)?;
         if let Some(cwd) = request.cwd {
@@ -577,7 +578,13 @@ async fn pass(mut body: Body, recorder: &mut Recorder, out: &mpsc::Sender<Bytes>
 
 /// Reads the parameters of a request.
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, Error> {
-    serde_json::from_value(params).map_err(|error| invalid("params", plain(&error)))
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let place = match error.path().to_string().as_str() {
+            "." => "params".to_owned(),
+            path => format!("params.{path}"),
+        };
+        invalid(&place, plain(error.inner()))
+    })
 }
 
 fn write<T: Serialize>(result: &T) -> Result<Value, Error> {
