@@ -1,5 +1,6 @@
 //! Serving an agent to an editor.
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -173,7 +174,7 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     /// standard input.
     ///
     /// What the agent prints to standard output would be read as messages, so on Unix it goes to standard error from
-    /// here on. Elsewhere an agent must not print.
+    /// here on, and programs that the agent starts have an empty standard input. Elsewhere an agent must not print.
     ///
     /// The function creates a runtime of tokio. In a runtime, call [`connect`](Self::connect).
     ///
@@ -181,13 +182,13 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     ///
     /// An error of standard input or output.
     pub fn stdio(self) -> io::Result<()> {
-        let output = take_stdout()?;
+        let (input, output) = take_stdio()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
         let ended = runtime.block_on(async {
-            let output = tokio::fs::File::from_std(output);
-            self.connect(tokio::io::stdin(), output).await
+            let [input, output] = [input, output].map(tokio::fs::File::from_std);
+            self.connect(input, output).await
         });
         // The thread that reads standard input may wait for bytes that never come.
         runtime.shutdown_background();
@@ -195,21 +196,25 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     }
 }
 
-/// Returns standard output for the messages, and puts standard error in its place.
+/// Returns standard input and output for the messages, and puts an empty file and standard error in their places.
 #[cfg(unix)]
-fn take_stdout() -> io::Result<std::fs::File> {
+fn take_stdio() -> io::Result<(File, File)> {
     use std::os::fd::AsFd as _;
 
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     rustix::stdio::dup2_stdout(io::stderr())?;
-    Ok(output.into())
+    Ok((input.into(), output.into()))
 }
 
 #[cfg(windows)]
-fn take_stdout() -> io::Result<std::fs::File> {
+fn take_stdio() -> io::Result<(File, File)> {
     use std::os::windows::io::AsHandle as _;
 
-    Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+    let input = io::stdin().as_handle().try_clone_to_owned()?;
+    let output = io::stdout().as_handle().try_clone_to_owned()?;
+    Ok((input.into(), output.into()))
 }
 
 /// Writes frames until all senders are dropped. Frames that wait are written together.

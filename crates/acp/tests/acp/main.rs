@@ -7,6 +7,8 @@ mod ends;
 mod golden;
 mod input;
 mod official;
+#[cfg(unix)]
+mod process;
 mod sessions;
 mod support;
 mod turns;

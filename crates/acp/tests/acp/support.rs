@@ -112,6 +112,17 @@ impl<P: Protocol> Agent<P> for Player {
                     reply.send(title).await?;
                 }
             }
+            "print" => {
+                #[expect(clippy::print_stdout, reason = "the test is about it")]
+                {
+                    println!("{{\"jsonrpc\": \"2.0\", \"id\": 3, \"result\": \"printed\"}}");
+                }
+                // A program that reads what it inherits.
+                let mut program = std::process::Command::new("cat");
+                reply
+                    .text(format!("{}", program.status()?.success()))
+                    .await?;
+            }
             "flood" => loop {
                 WRITTEN.fetch_add(1, Ordering::Relaxed);
                 reply.text("x".repeat(1000)).await?;
