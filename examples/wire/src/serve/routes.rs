@@ -10,8 +10,8 @@ use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{Refusal, User};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
 use copilot_wire::{Router, ag_ui, github, mcp, meilisearch, ui_stream};
+use copilot_wire_hyper::Metrics;
 use http::request::Parts;
-use hyper_server::Metrics;
 
 use super::log::{self, Facts};
 use super::settings::Plan;
