@@ -4,6 +4,7 @@
 
 mod bounds;
 mod ends;
+mod fuzz;
 mod golden;
 mod input;
 mod official;
