@@ -10,6 +10,7 @@ mod input;
 mod official;
 #[cfg(unix)]
 mod process;
+mod restart;
 mod sessions;
 mod support;
 mod turns;
