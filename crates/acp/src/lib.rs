@@ -3,6 +3,8 @@
 mod connection;
 mod editor;
 mod event;
+#[cfg(feature = "kit")]
+mod kit;
 mod lines;
 mod prompt;
 mod record;
@@ -15,6 +17,8 @@ mod workspace;
 pub use agent_client_protocol as sdk;
 pub use editor::{Editor, EditorError};
 pub use event::{Event, Question};
+#[cfg(feature = "kit")]
+pub use kit::{OnePrompt, Program};
 pub use prompt::Prompt;
 pub use reply::{ReplySession, Updates};
 pub use server::{Server, serve};

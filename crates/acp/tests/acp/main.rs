@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod bounds;
+mod check;
 mod ends;
 mod fuzz;
 mod golden;
