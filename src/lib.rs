@@ -179,7 +179,3 @@ pub mod __private {
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 }
 
-/// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "openai", feature = "openbb"))]
-#[doc = include_str!("../README.md")]
-struct Readme;
