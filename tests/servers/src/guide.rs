@@ -11,6 +11,11 @@ use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
+/// The chapter on clients.
+#[cfg(doctest)]
+#[doc = include_str!("../../../src/guide/clients.md")]
+pub struct Clients;
+
 /// The front page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
