@@ -1,19 +1,20 @@
 //! Responses as a dialect of models.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
-    ErrorObject, Event, EventKind, Item, Response, Responses, ResponsesRequest, Session,
-    StreamEvent,
+    ErrorObject, Event, EventKind, Item, OutputAccumulator, Response, Responses, ResponsesRequest,
+    Session, StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, Upstream};
+use crate::models::{self, CallResult, Prompt, Upstream};
 use crate::protocol::{
-    CallDelta, CallForm, Citation, Content, Conversation, Cut, Delta, Failure, FrameKind, Part,
-    Usage,
+    self, Call, CallDelta, CallForm, Citation, Content, Conversation, Cut, Delta, Failure,
+    FrameKind, Part, TooLarge, ToolChoice, Usage,
 };
 
 /// A relay of another server's events into a reply.
@@ -23,6 +24,8 @@ pub type Relay = models::Relay<Responses>;
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 impl Upstream for Responses {
+    type Answer = OutputAccumulator;
+
     const PROVIDER: &'static str = "openai";
 
     fn prompt(conversation: &impl Conversation) -> ResponsesRequest {
@@ -36,12 +39,7 @@ impl Upstream for Responses {
         let mut request = request.clone();
         request.input = match std::mem::take(&mut request.input) {
             Content::Parts(items) => {
-                // Reasoning is readable in encrypted form, and as it is.
-                let is_readable = |item: &Item| {
-                    let has_content = !item.content.text().is_empty();
-                    item.kind != "reasoning" || has_content || item.encrypted_content().is_some()
-                };
-                let items = items.into_iter().filter(is_readable).map(|mut item| {
+                let items = items.into_iter().filter(Item::is_readable).map(|mut item| {
                     item.id.take_if(|id| is_own_item(&item.kind, id));
                     item
                 });
@@ -109,6 +107,39 @@ impl Upstream for Responses {
         let is_end = event.kind == EventKind::Incomplete && cut(event) != Some(Cut::Other);
         (!is_call && !is_end).then(|| event.clone())
     }
+
+    fn assemble(answer: &mut OutputAccumulator, event: &Event) -> Result<(), TooLarge> {
+        match event.stream() {
+            Some(event) => answer.push(event),
+            None => Ok(()),
+        }
+    }
+
+    fn extend(
+        request: &mut ResponsesRequest,
+        answer: OutputAccumulator,
+        calls: Vec<(Call<'_>, CallResult<'_>)>,
+    ) {
+        request.extend(answer.finish(), calls);
+    }
+
+    fn offer(request: &mut ResponsesRequest, tools: Vec<protocol::Tool<'_>>) {
+        let names: HashSet<_> = tools.iter().map(|tool| &*tool.name).collect();
+        let is_other = |tool: &Tool| {
+            let name = tool.name.as_deref().filter(|_| tool.kind == "function");
+            name.is_none_or(|name| !names.contains(name))
+        };
+        request.tools.retain(is_other);
+        request.tools.extend(tools.into_iter().map(Tool::from));
+    }
+
+    fn choose(request: &mut ResponsesRequest, choice: &ToolChoice<'_>) {
+        request.choose(choice);
+    }
+}
+
+impl Prompt for ResponsesRequest {
+    type Upstream = Responses;
 }
 
 /// Returns `true` for an id that this crate has assigned, in an item that needs none.
