@@ -198,6 +198,11 @@ impl Script {
         self.answers.lock().unwrap().extend(answers);
     }
 
+    /// Drops the answers that the model has not given.
+    pub(crate) fn clear(&self) {
+        self.answers.lock().unwrap().clear();
+    }
+
     /// Returns the requests so far.
     pub(crate) fn requests(&self) -> Vec<String> {
         let requests = self.requests.lock().unwrap();
