@@ -9,5 +9,6 @@
 )]
 
 mod consent;
+mod front_ends;
 mod rounds;
 mod stub;

@@ -256,13 +256,18 @@ impl Script {
 pub(crate) struct Subject<U> {
     tools: Arc<Toolset<'static>>,
     script: Script,
+    /// `true` if a request of the same dialect is copied.
+    copies: bool,
     dialect: PhantomData<fn() -> U>,
 }
 
 #[async_trait]
 impl<U: Model, P: Protocol> Agent<P> for Subject<U> {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        let mut prompt = U::prompt(&*request);
+        let mut prompt = match self.copies {
+            true => U::ask(&request),
+            false => U::prompt(&*request),
+        };
         *U::model(&mut prompt) = "m".to_owned();
         let post = |body| {
             let stream = self.script.post::<U>(body);
@@ -274,6 +279,23 @@ impl<U: Model, P: Protocol> Agent<P> for Subject<U> {
 
 /// The conversation of one front end with the agent.
 pub(crate) type Chat<P> = Harness<<P as Toolkit>::FrontEnd>;
+
+/// Begins a conversation, or continues that of a request.
+pub(crate) fn chat<U: Model, P: Toolkit>(
+    tools: Toolset<'static>,
+    script: &Script,
+    request: Option<Value>,
+) -> Chat<P> {
+    let subject = Subject::<U> {
+        tools: Arc::new(tools),
+        script: script.clone(),
+        copies: request.is_some(),
+        dialect: PhantomData,
+    };
+    let mut setup = Setup::default();
+    setup.request = request.map(|request| request.to_string().into());
+    Harness::new(P::front_end(&setup).unwrap(), subject)
+}
 
 /// What is to be true with each front end and each dialect of the model.
 pub(crate) trait Case {
@@ -295,13 +317,8 @@ struct Everywhere<C>(C);
 impl<C: Case> Everywhere<C> {
     fn with<U: Model, P: Toolkit>(&self) {
         let script = Script::new(self.0.answers());
-        let subject = Subject::<U> {
-            tools: Arc::new(self.0.tools()),
-            script: script.clone(),
-            dialect: PhantomData,
-        };
-        let front = P::front_end(&Setup::default()).unwrap();
-        self.0.check::<U, P>(Harness::new(front, subject), &script);
+        let chat = chat::<U, P>(self.0.tools(), &script, None);
+        self.0.check::<U, P>(chat, &script);
     }
 }
 
