@@ -33,8 +33,7 @@ impl Upstream for Responses {
     }
 
     /// Copies a request for a server that shall not store it. The copy has all items, without the ids that this crate
-    /// has assigned, and without reasoning that only a server with stored items can read. If the model shall reason,
-    /// the copy requests its reasoning in encrypted form.
+    /// has assigned, and without reasoning that only a server with stored items can read.
     fn again(request: &ResponsesRequest) -> ResponsesRequest {
         let mut request = request.clone();
         request.input = match std::mem::take(&mut request.input) {
@@ -51,23 +50,19 @@ impl Upstream for Responses {
         let unknown = &mut request.unknown;
         unknown.retain(|name| !matches!(name, "previous_response_id" | "background" | "store"));
         unknown.push("store", false.to_raw());
-        if unknown.get("reasoning").is_some_and(|it| !it.is_null()) {
-            let include = unknown.get("include").cloned().unwrap_or_default();
-            let wanted = Json::encode(ENCRYPTED).unwrap_or_default();
-            let others = include.elements().filter(|it| *it != wanted);
-            let include: List<Json> = others.chain([wanted.clone()]).collect();
-            unknown.set("include", include.to_raw());
-        }
         request
     }
 
+    /// Also requests reasoning in encrypted form if the model shall reason and the answer is not stored.
     fn body(request: &mut ResponsesRequest) -> Bytes {
         request.stream = Some(true);
+        request.include_reasoning();
         request.to_json()
     }
 
     fn document_body(request: &mut ResponsesRequest) -> Bytes {
         request.stream = Some(false);
+        request.include_reasoning();
         request.to_json()
     }
 
@@ -140,6 +135,25 @@ impl Upstream for Responses {
 
 impl Prompt for ResponsesRequest {
     type Upstream = Responses;
+}
+
+impl ResponsesRequest {
+    /// Requests reasoning in encrypted form if the model shall reason and its answer is not stored: only in this form it
+    /// can go back to the server.
+    fn include_reasoning(&mut self) {
+        let reasons = self
+            .unknown
+            .get("reasoning")
+            .is_some_and(|it| !it.is_null());
+        if !reasons || self.is_stored() {
+            return;
+        }
+        let include = self.unknown.get("include").cloned().unwrap_or_default();
+        let wanted = Json::encode(ENCRYPTED).unwrap_or_default();
+        let others = include.elements().filter(|it| *it != wanted);
+        let include: List<Json> = others.chain([wanted.clone()]).collect();
+        self.unknown.set("include", include.to_raw());
+    }
 }
 
 /// Returns `true` for an id that this crate has assigned, in an item that needs none.

@@ -19,6 +19,8 @@ use crate::protocol::{
     AgentError, Call, Conversation as _, HistoryItem, Protocol, ToolCall, ToolChoice, ToolRun,
     plain_text,
 };
+#[cfg(feature = "tracing")]
+use crate::protocol::{OneLine, spans};
 
 /// The maximum number of calls of one answer that run.
 const MOST_CALLS: usize = 128;
@@ -374,6 +376,16 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 }
             }
             Err(error) => {
+                #[cfg(feature = "tracing")]
+                if let Some(cause) = error.cause() {
+                    tracing::warn!(
+                        target: spans::TARGET,
+                        tool = name,
+                        error = %OneLine(cause),
+                        location = %error.location(),
+                        "tool failed"
+                    );
+                }
                 let message = match error.message() {
                     // It is written for the end of a turn.
                     AgentError::DEFAULT => "the tool failed",
