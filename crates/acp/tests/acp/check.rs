@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use copilot_wire_acp::{Acp, Program, Server};
+use copilot_wire_acp::{Acp, OnePrompt, Program, Server};
 use copilot_wire_kit::check::{Level, Report, Target, check, recorded};
-use copilot_wire_kit::kit;
+use copilot_wire_kit::{Effect, Harness, kit};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 
-use crate::support::{Caller, block_on};
+use crate::support::{Caller, Player, block_on};
 
 /// Changes a message of the agent to the lines that arrive.
 type Change = fn(Value) -> Vec<String>;
@@ -171,6 +171,25 @@ fn every_rule_is_broken_alone() {
         tokio::time::pause();
         let report = judged(same, true).await;
         assert_eq!(report.rules().collect::<Vec<_>>(), ["acp/end"], "{report}");
+    });
+}
+
+#[test]
+fn a_harness_shows_one_turn() {
+    block_on(async {
+        for (prompt, text) in [("everything", "Hello, world"), ("hi", "You said: hi")] {
+            let mut harness = Harness::new(OnePrompt::default(), Player);
+            let turn = harness.prompt(prompt).await.unwrap();
+            assert!(turn.text().starts_with(text), "{}", turn.text());
+            assert!(turn.faults().is_empty());
+        }
+        let mut harness = Harness::new(OnePrompt::default(), Player);
+        let turn = harness.prompt("fail").await.unwrap();
+        let (_, effect) = turn.effects().last().unwrap();
+        let Effect::Error(error) = effect else {
+            panic!("{effect:?}");
+        };
+        assert_eq!(error.message, "The market is closed.");
     });
 }
 

@@ -15,3 +15,4 @@ mod restart;
 mod sessions;
 mod support;
 mod turns;
+mod web_socket;
