@@ -114,7 +114,6 @@
 //! text and failures, run a failing agent once, and run a call and send its result; Codex shows reasoning,
 //! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
 
-#[cfg(feature = "resumable")]
 mod assembled;
 mod block;
 mod content;
