@@ -10,6 +10,7 @@ mod prompt;
 mod record;
 mod reply;
 mod server;
+mod session;
 mod sessions;
 mod testing;
 mod workspace;

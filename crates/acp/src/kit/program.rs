@@ -115,7 +115,7 @@ impl Endpoint for Program {
                 let message: Value = serde_json::from_slice(line).ok()?;
                 message.get("id").cloned()
             });
-            id = Some(requests.last().unwrap_or_default());
+            id = Some(requests.fold(Value::Null, |_, id| id));
             let messages = [request.body(), b"\n".as_slice()].concat();
             pipes.write(&messages).await.map_err(EndpointError::new)?;
         }
