@@ -64,6 +64,11 @@ impl<T> List<T> {
         self.odd.iter().flat_map(|odd| &odd.0)
     }
 
+    /// Retains the valid elements that pass a test.
+    pub fn retain(&mut self, keep: impl FnMut(&T) -> bool) {
+        self.known.retain(keep);
+    }
+
     /// Appends an element.
     pub fn push(&mut self, value: T) {
         self.known.push(value);

@@ -144,7 +144,100 @@ pub enum ModelFault {
     TooLarge,
 }
 
+/// The codes and classes with which servers report a fault, and words of their messages in lower case. Each is recorded,
+/// or from the documentation or the source of a server.
+const REPORTS: [(ModelFault, &[&str], &[&str]); 4] = [
+    (
+        ModelFault::Quota,
+        &[
+            "402",
+            "billing_error",
+            "billing_hard_limit_reached",
+            "exceeded_current_quota_error",
+            "insufficient_quota",
+        ],
+        &[
+            "credit balance is too low",
+            "insufficient balance",
+            "insufficient credits",
+            "requires more credits",
+        ],
+    ),
+    (
+        ModelFault::Key,
+        &[
+            "401",
+            "authentication_error",
+            "incorrect_api_key_error",
+            "invalid_api_key",
+            "invalid_authentication_error",
+            "UNAUTHENTICATED",
+        ],
+        &["api key not valid", "incorrect api key", "invalid api key"],
+    ),
+    (
+        ModelFault::UnknownModel,
+        &[
+            "invalid_model",
+            "model_not_found",
+            "not_found_error",
+            "resource_not_found_error",
+        ],
+        &[
+            "invalid model: ",
+            "is not a valid model",
+            "model not exist",
+            "not found, try pulling it first",
+        ],
+    ),
+    (
+        ModelFault::Busy,
+        &[
+            "429",
+            "503",
+            "529",
+            "RESOURCE_EXHAUSTED",
+            "UNAVAILABLE",
+            "engine_overloaded_error",
+            "overloaded",
+            "overloaded_error",
+            "rate_limit_error",
+            "rate_limit_exceeded",
+            "rate_limit_reached_error",
+            "rate_limited",
+            "server_overloaded",
+            "service_tier_capacity_exceeded",
+            "slow_down",
+            "unavailable_error",
+        ],
+        &[
+            "is overloaded",
+            "loading model",
+            "rate limit",
+            "server busy",
+            "server is busy",
+            "too many requests",
+        ],
+    ),
+];
+
 impl ModelFault {
+    /// Returns the fault that an error of a model's server reports, of any dialect, by its code or class or in its
+    /// message; `None` if it does not say. That a conversation is too long is [`ContextTooLong::is_reported`].
+    #[must_use]
+    pub fn reported(code: Option<&str>, message: &str) -> Option<Self> {
+        let by_code = |(_, codes, _): &&(_, &[&str], _)| code.is_some_and(|it| codes.contains(&it));
+        let message = message.to_lowercase();
+        let by_words =
+            |(_, _, words): &&(_, _, &[&str])| words.iter().any(|it| message.contains(it));
+        let mut reports = REPORTS.iter();
+        let report = reports
+            .clone()
+            .find(by_code)
+            .or_else(|| reports.find(by_words));
+        report.map(|(fault, ..)| *fault)
+    }
+
     /// Returns the name of the fault, such as `no_answer`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
