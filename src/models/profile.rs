@@ -73,6 +73,9 @@ pub struct Profile {
     /// The member of the assistant's messages with reasoning.
     #[serde(skip_serializing_if = "is_default")]
     pub reasoning: ReasoningMember,
+    /// Set if the server refuses messages with calls and without reasoning: a blank is sent for it.
+    #[serde(skip_serializing_if = "is_default")]
+    pub needs_reasoning: bool,
     /// The marks of what a provider shall cache.
     #[serde(skip_serializing_if = "is_default")]
     pub cache: CacheMarks,
@@ -139,9 +142,9 @@ pub enum ReasoningMember {
     AsSent,
     /// None.
     Dropped,
-    /// `reasoning`. Messages with calls have it in any case.
+    /// `reasoning`.
     Reasoning,
-    /// `reasoning_content`. Messages with calls have it in any case: DeepSeek and Moonshot refuse them otherwise.
+    /// `reasoning_content`.
     ReasoningContent,
 }
 
@@ -247,6 +250,9 @@ impl Profile {
         }
         if self.call_ids.is_some_and(|it| !(8..=64).contains(&it)) {
             return Err("call-ids: must be from 8 to 64".to_owned());
+        }
+        if self.needs_reasoning && self.reasoning.name().is_none() {
+            return Err("needs-reasoning: `reasoning` must name the member".to_owned());
         }
         if self.max_tokens == Some(0) {
             return Err("max-tokens: must be at least 1".to_owned());

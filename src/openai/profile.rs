@@ -37,7 +37,7 @@ pub(super) fn conform(request: &mut ChatRequest, profile: &Profile, names: &mut 
             names.send_id(id, profile);
         }
         if message.role == "assistant" {
-            reason(message, profile.reasoning);
+            reason(message, profile);
         }
         if profile.cache == CacheMarks::Dropped {
             message.unknown.retain(|name| name != MARK);
@@ -50,18 +50,18 @@ pub(super) fn conform(request: &mut ChatRequest, profile: &Profile, names: &mut 
 }
 
 /// Moves the reasoning of a message to the member that the server reads.
-fn reason(message: &mut ChatMessage, member: ReasoningMember) {
-    if member == ReasoningMember::AsSent {
+fn reason(message: &mut ChatMessage, profile: &Profile) {
+    if profile.reasoning == ReasoningMember::AsSent {
         return;
     }
     let mut names = REASONING.iter();
     let own = names.find_map(|name| message.unknown.get(name).filter(|it| !it.is_null()));
     let needed = Json::encode(NO_REASONING)
         .ok()
-        .filter(|_| !message.tool_calls.is_empty());
+        .filter(|_| profile.needs_reasoning && !message.tool_calls.is_empty());
     let own = own.cloned().or(needed);
     message.unknown.retain(|name| !REASONING.contains(&name));
-    message.unknown.extend(member.name().zip(own));
+    message.unknown.extend(profile.reasoning.name().zip(own));
 }
 
 /// Moves the instructions to their place.

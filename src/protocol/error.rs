@@ -184,6 +184,7 @@ const REPORTS: [(ModelFault, &[&str], &[&str]); 4] = [
             "resource_not_found_error",
         ],
         &[
+            "does not exist or you do not have access",
             "invalid model: ",
             "is not a valid model",
             "model not exist",

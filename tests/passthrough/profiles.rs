@@ -480,6 +480,11 @@ fn contradictions_are_named() {
         check(json!({"drop": ["messages"]})),
         "drop: a request needs `messages`"
     );
+    let needed = json!({"needs-reasoning": true});
+    assert_eq!(
+        check(needed),
+        "needs-reasoning: `reasoning` must name the member"
+    );
     let twice = json!({"drop": ["seed"], "rename": {"seed": "random_seed"}});
     assert_eq!(check(twice), "rename: `seed` is left out");
     let lost = json!({"only": ["messages"], "token-limit": "max_tokens"});
