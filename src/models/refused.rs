@@ -89,7 +89,7 @@ impl std::error::Error for Refused {
 ///
 /// A refusal that would repeat itself, such as one of the key, the model or the request, or because of a used up quota,
 /// has the status of a [failure](AgentError::status) that no client repeats. What is [transient](retry_after) has status
-/// 429 or 503, and the server's `retry-after` or a default. The server's own status is not shown: a client would take 401
+/// 429 or 503, and the server's `retry-after` or a default, and its headers of rate limits. The server's own status is not shown: a client would take 401
 /// for a refusal of its own key.
 ///
 /// The cause contains the status and the code of the error, but not its message, which may contain keys.
@@ -103,16 +103,23 @@ pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]
     }
     let reported = error.as_ref().and_then(CompletionError::fault);
     let fault = match (status.as_u16(), reported) {
-        // What a server says about a failure of its own is not what it says about the request.
+        (400..=499, Some(ModelFault::Quota)) => ModelFault::Quota,
+        // The status says it.
+        (status @ (401..=404 | 408 | 429 | 500..), _) => fault_of(status),
         (400..=499, Some(fault)) => fault,
         (status, _) => fault_of(status),
     };
     let has_quota = fault != ModelFault::Quota;
-    let failure = AgentError::from(Refused {
+    let mut failure = AgentError::from(Refused {
         status,
         error,
         fault,
     });
+    for (name, value) in headers {
+        if name.as_str().contains("ratelimit-") {
+            failure = failure.header(name.clone(), value.clone());
+        }
+    }
     let shown = match status {
         StatusCode::TOO_MANY_REQUESTS => status,
         _ => StatusCode::SERVICE_UNAVAILABLE,

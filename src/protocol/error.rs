@@ -6,7 +6,7 @@ use std::iter;
 use std::panic::Location;
 use std::time::Duration;
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::{Failure, Refusal};
 use crate::json::{JsonError, WriteError};
@@ -288,6 +288,7 @@ pub struct AgentError {
     retry_after: Option<Duration>,
     too_long: bool,
     status: Option<StatusCode>,
+    headers: Vec<(HeaderName, HeaderValue)>,
     cause: Option<Box<dyn Error + Send + Sync>>,
     location: &'static Location<'static>,
 }
@@ -314,6 +315,7 @@ impl AgentError {
             retry_after: None,
             too_long: false,
             status: None,
+            headers: Vec::new(),
             cause: None,
             location: Location::caller(),
         }
@@ -365,6 +367,19 @@ impl AgentError {
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = Some(status);
         self
+    }
+
+    /// Adds a header of the response. It is sent where the [status](Self::status) is.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Returns the headers of the response.
+    #[must_use]
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
     }
 
     /// Returns the failure as it is sent to the front end.
@@ -449,6 +464,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
             retry_after: None,
             too_long,
             status: None,
+            headers: Vec::new(),
             cause: Some(Box::new(cause)),
             location: Location::caller(),
         }

@@ -212,6 +212,13 @@ impl Stub {
             .find(|name| name.contains("files_of_the_project"));
         let name = name.map_or(TOOL, String::as_str);
         let events = match self.path {
+            CHAT if body["stream"] == false => {
+                let call = json!({"id": "123456789", "type": "function", "function": {"name": name, "arguments": "{}"}});
+                let message = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+                let choice = json!({"index": 0, "message": message, "finish_reason": "tool_calls"});
+                return json!({"id": "c", "object": "chat.completion", "choices": [choice]})
+                    .to_string();
+            }
             CHAT => vec![
                 json!({"choices": [{"index": 0, "delta": {"reasoning_content": "Hm.", "tool_calls": [
                     {"index": 0, "id": "123456789", "type": "function", "function": {"name": name, "arguments": "{}"}}]}}]}),
@@ -438,6 +445,77 @@ fn recorded_turns_are_accepted_by_every_known_server() {
     }
     // What the stubs refuse without a profile.
     assert_eq!(refusals, 69);
+}
+
+#[test]
+fn a_server_without_streams_is_asked_for_a_document() {
+    for (client, client_path, body) in clients() {
+        let mut profile = profile("api.mistral.ai", "");
+        profile.no_stream = true;
+        let (server, path) = ("Mistral", CHAT);
+        let stub = Stub {
+            server,
+            path,
+            profile,
+        };
+        let router = Router::new().mount_model("m", stub).unwrap();
+        let (status, answer) = ask(&router, client_path, &turn(client_path, body));
+        assert_eq!(status, 200, "{client}: {answer}");
+        assert!(data(&answer).len() > 1, "{client}: {answer}");
+        assert!(
+            answer.contains(&format!("\"{TOOL}\"")),
+            "{client}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn the_reasoning_and_the_effort_of_another_dialect_are_sent() {
+    let openrouter = Profile::named("OpenRouter").unwrap();
+    for (client, client_path, body) in clients() {
+        let body = turn(client_path, body);
+        let ask = |profile: &Profile| -> Value {
+            let body = body.to_string();
+            let prompt = match client_path {
+                MESSAGES => {
+                    let request = copilot_wire::anthropic::MessagesRequest::from_json(body);
+                    profile.ask::<OpenAi, Anthropic>(&Request::new(request.unwrap()))
+                }
+                RESPONSES => {
+                    let request = copilot_wire::responses::ResponsesRequest::from_json(body);
+                    profile.ask::<OpenAi, Responses>(&Request::new(request.unwrap()))
+                }
+                _ => return Value::Null,
+            };
+            serde_json::from_slice(&prompt.to_json()).unwrap()
+        };
+        let (plain, sent) = (ask(&Profile::default()), ask(&openrouter));
+        assert!(
+            !has(&plain, "reasoning") && !has(&plain, "cache_control"),
+            "{client}"
+        );
+        if sent.is_null() {
+            continue;
+        }
+        let messages = sent["messages"].as_array().unwrap();
+        let calls: Vec<_> = messages
+            .iter()
+            .filter(|it| !it["tool_calls"].is_null())
+            .collect();
+        assert_eq!(calls.last().unwrap()["reasoning"], "I read it.", "{client}");
+        assert!(has(&sent, "cache_control"), "{client}");
+        if client == "Claude Code" {
+            assert_eq!(sent["reasoning"], json!({"effort": "high"}));
+        }
+    }
+    // Reasoning that only its provider can read is not sent to another.
+    let (_, _, body) = clients().swap_remove(0);
+    let body = turn(MESSAGES, body)
+        .to_string()
+        .replace(SIGNATURE, "c2lnbmVk");
+    let request = copilot_wire::anthropic::MessagesRequest::from_json(body).unwrap();
+    let prompt = openrouter.ask::<OpenAi, Anthropic>(&Request::new(request));
+    assert!(!String::from_utf8_lossy(&prompt.to_json()).contains("I read it."));
 }
 
 #[test]

@@ -226,3 +226,17 @@ fn the_sentence_of_a_server_is_one_line_without_long_words() {
     assert_eq!(error.to_string(), "upstream: status 400: x");
     assert_eq!(server_message(&AgentError::new("own")), None);
 }
+
+#[test]
+fn rate_limits_are_told() {
+    let mut headers = HeaderMap::new();
+    for name in [
+        "x-ratelimit-remaining-tokens",
+        "anthropic-ratelimit-requests-reset",
+        "set-cookie",
+    ] {
+        headers.insert(name, "0".parse().unwrap());
+    }
+    let error = refused::<OpenAi>(StatusCode::TOO_MANY_REQUESTS, &headers, b"{}");
+    assert_eq!(error.headers().len(), 2);
+}

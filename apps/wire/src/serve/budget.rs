@@ -71,12 +71,12 @@ impl Budget {
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (spent, _) = self.today();
-        writeln!(f, "# TYPE budget_refusals_total counter")?;
-        writeln!(f, "budget_refusals_total {}", spent.refused)?;
-        writeln!(f, "# TYPE budget_tokens_today gauge")?;
+        writeln!(f, "# TYPE agent_budget_refusals_total counter")?;
+        writeln!(f, "agent_budget_refusals_total {}", spent.refused)?;
+        writeln!(f, "# TYPE agent_budget_tokens_today gauge")?;
         writeln!(
             f,
-            "budget_tokens_today {}",
+            "agent_budget_tokens_today {}",
             spent.tokens.values().sum::<u64>()
         )
     }

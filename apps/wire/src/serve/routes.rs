@@ -64,15 +64,17 @@ impl Server {
     pub(super) fn more_metrics(&self) -> String {
         let mut all = self.budget.to_string();
         let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut up = "# TYPE upstream_up gauge\n".to_owned();
-        all.push_str("# TYPE upstream_failures_total counter\n");
+        let mut up = "# TYPE agent_upstream_up gauge\n".to_owned();
+        all.push_str("# TYPE agent_upstream_failures_total counter\n");
         for model in &*models {
             // Escaped as Prometheus wants it: JSON escapes the same characters.
             let name = Json::encode(&model.name).unwrap_or_default();
             for (at, (failures, is_up)) in model.upstreams.health().enumerate() {
                 let labels = format!("{{model={},upstream=\"{at}\"}}", name.text());
-                all.push_str(&format!("upstream_failures_total{labels} {failures}\n"));
-                up.push_str(&format!("upstream_up{labels} {}\n", u8::from(is_up)));
+                all.push_str(&format!(
+                    "agent_upstream_failures_total{labels} {failures}\n"
+                ));
+                up.push_str(&format!("agent_upstream_up{labels} {}\n", u8::from(is_up)));
             }
         }
         all + &up

@@ -33,7 +33,8 @@ model = "other"
 "#;
 
 fn busy() -> Script {
-    response("503 Service Unavailable", "retry-after: 9\r\n", "{}")
+    let headers = "retry-after: 9\r\nx-ratelimit-remaining-tokens: 0\r\n";
+    response("503 Service Unavailable", headers, "{}")
 }
 
 #[test]
@@ -49,10 +50,10 @@ fn the_next_upstream_answers_if_the_first_is_busy_and_only_then() {
     assert!(two.asked()[0].body.contains(r#""model":"other""#));
     let (_, metrics) = gateway.get("/metrics");
     for line in [
-        "upstream_failures_total{model=\"m\",upstream=\"0\"} 1\n",
-        "upstream_failures_total{model=\"m\",upstream=\"1\"} 0\n",
-        "upstream_up{model=\"m\",upstream=\"0\"} 0\n",
-        "upstream_up{model=\"m\",upstream=\"1\"} 1\n",
+        "agent_upstream_failures_total{model=\"m\",upstream=\"0\"} 1\n",
+        "agent_upstream_failures_total{model=\"m\",upstream=\"1\"} 0\n",
+        "agent_upstream_up{model=\"m\",upstream=\"0\"} 0\n",
+        "agent_upstream_up{model=\"m\",upstream=\"1\"} 1\n",
     ] {
         assert!(metrics.contains(line), "{line}: {metrics}");
     }
@@ -60,6 +61,7 @@ fn the_next_upstream_answers_if_the_first_is_busy_and_only_then() {
     two.script(busy());
     let (head, _) = gateway.ask("m", &[]);
     assert_eq!((head.status, head.header("retry-after")), (503, Some("9")));
+    assert_eq!(head.header("x-ratelimit-remaining-tokens"), Some("0"));
     assert_eq!((one.asked().len(), two.asked().len()), (2, 3));
 }
 
@@ -165,8 +167,14 @@ fn a_budget_of_tokens_ends_after_the_answer_that_spends_it() {
     let (head, _) = gateway.request("GET", "/v1/models", &ali, "");
     assert_eq!(head.status, 200);
     let (_, metrics) = gateway.get("/metrics");
-    assert!(metrics.contains("budget_refusals_total 1\n"), "{metrics}");
-    assert!(metrics.contains("budget_tokens_today 30\n"), "{metrics}");
+    assert!(
+        metrics.contains("agent_budget_refusals_total 1\n"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("agent_budget_tokens_today 30\n"),
+        "{metrics}"
+    );
 }
 
 #[test]
