@@ -35,7 +35,7 @@ const LIMIT: usize = 32 * 1024 * 1024;
 ///     reply: Reply<P>,
 ///     post: impl AsyncFn(Bytes) -> Result<S, AgentError>,
 /// ) -> Result<(), AgentError> {
-///     let profile = Profile::of("api.anthropic.com", None);
+///     let profile = Profile::of("api.mistral.ai", None);
 ///     let mut passthrough = Passthrough::<U, P>::new(&request, reply).profile(&profile);
 ///     let mut prompt = profile.ask::<U, P>(&request);
 ///     *U::model(&mut prompt) = "claude-sonnet-4-5".to_owned();

@@ -206,7 +206,7 @@ impl ReasoningMember {
 }
 
 impl Profile {
-    /// Returns the profile of the server at `host`, such as `api.openai.com` or `127.0.0.1:11434`. A server that is
+    /// Returns the profile of the server at `host`, such as `api.mistral.ai` or `127.0.0.1:11434`. A server that is
     /// known by its software is recognized by the owners in `models`, its list of models. The default for any other.
     #[must_use]
     pub fn of(host: &str, models: Option<&Json>) -> Self {
