@@ -516,7 +516,11 @@ impl<U: Upstream> Relay<U> {
         if self.profile == Profile::default() {
             return body(prompt);
         }
-        U::conform(prompt, &self.profile, &mut self.names);
-        self.profile.members(body(prompt), U::LIMITS, &self.names)
+        // The agent may ask again with the same request.
+        let mut prompt = prompt.clone();
+        U::conform(&mut prompt, &self.profile, &mut self.names);
+        let body = body(&mut prompt);
+        drop(prompt);
+        self.profile.members(body, U::LIMITS, &self.names)
     }
 }
