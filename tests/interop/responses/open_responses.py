@@ -149,7 +149,9 @@ def result_of_a_tool():
 def previous_response():
     first = whole(input=[message("user", "Hello.")], store=True)
     second = whole(input=[message("user", "And now?")], previous_response_id=first["id"])
-    assert second["previous_response_id"] == first["id"], second["previous_response_id"]
+    # A gateway sends the whole conversation on, and the server of the model does not know the id.
+    assert second["previous_response_id"] in (None, first["id"]), second["previous_response_id"]
+    assert second["id"] != first["id"], second["id"]
 
 
 def refusal():
