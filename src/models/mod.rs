@@ -11,6 +11,7 @@ mod chat;
 mod contents;
 mod mount;
 mod passthrough;
+mod profile;
 mod prompt;
 mod refused;
 mod relay;
@@ -31,10 +32,12 @@ use crate::router::{MountError, Site};
 pub use card::{Card, Catalog, cards, unknown_model};
 pub use chat::{chat, chat_with_contents};
 pub use passthrough::Passthrough;
+pub(crate) use profile::NO_REASONING;
+pub use profile::{CacheMarks, Effort, Names, Profile, ReasoningMember, Setting, SystemPlace};
 pub use prompt::{
     CallResult, PromptItem, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };
-pub use refused::{refused, retry_after};
+pub use refused::{refused, retry_after, server_message};
 pub use relay::{Relay, RelayError};
 pub use tools::{AgentTool, Toolset};
 pub use upstream::{Prompt, Upstream};
