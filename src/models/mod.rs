@@ -215,15 +215,3 @@ impl<P> Clone for Model<P> {
         }
     }
 }
-
-impl<P: Dialect> From<&str> for Model<P> {
-    fn from(id: &str) -> Self {
-        Self::new(id)
-    }
-}
-
-impl<P: Dialect> From<String> for Model<P> {
-    fn from(id: String) -> Self {
-        Self::new(id)
-    }
-}
