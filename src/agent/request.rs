@@ -15,7 +15,7 @@ use crate::conversations::Recording;
 use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{
     Answer, Conversation as _, Env, HistoryItem, Message, Protocol, Purpose, RawMessage, Role,
-    User, Verdict, find_question,
+    Session, User, Verdict, find_question,
 };
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
@@ -121,13 +121,13 @@ impl<P: Protocol> Request<P> {
     /// itself.
     #[must_use]
     pub fn settings(mut self, settings: P::Settings) -> Self {
-        P::apply(&settings, &mut self.0.message);
+        (P::EXTRAS.apply)(&settings, &mut self.0.message);
         self.0.head.settings = settings;
         self
     }
 
     /// Creates the session of the reply to this request.
-    pub(crate) fn session(&self, env: &Env) -> P::Session {
+    pub(crate) fn session(&self, env: &Env) -> Session<P::Blocks> {
         P::session(&self.0.message, &self.0.head.settings, env)
     }
 
@@ -385,7 +385,7 @@ impl<P: Protocol> Request<P> {
                 .extensions
                 .get::<User>()
                 .map(|user| Arc::clone(&user.id)),
-            conversation: P::question_scope(&self.0.message).map(Cow::into_owned),
+            conversation: (P::EXTRAS.question_scope)(&self.0.message).map(Cow::into_owned),
             message,
         }
     }

@@ -106,7 +106,7 @@ pub(super) async fn go_on<P: Protocol, A: Agent<P>>(
         let Some(message) = wait.await else {
             break;
         };
-        let next = P::answered(&message);
+        let next = (P::EXTRAS.answered)(&message);
         if !channel.reopen() {
             break;
         }

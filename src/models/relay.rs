@@ -14,7 +14,8 @@ use crate::json::{Json, JsonError};
 use crate::protocol::spans;
 use crate::protocol::{
     Completion, CompletionError, ContextTooLong, Conversation, Cut, Delta, EventDecoder,
-    EventError, FrameKind, Framing, ModelFault, Part, Protocol, SendError, TooLarge, Usage,
+    EventError, FrameKind, Framing, ModelFault, Output, Part, Protocol, SendError, Session,
+    TooLarge, Usage,
 };
 
 /// A dialect of models' servers: how a model is called, and how its stream is relayed.
@@ -54,11 +55,11 @@ pub trait Upstream: Dialect<Event: Sync> {
 
     /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
     /// can continue or fail the reply.
-    fn follow(session: &mut Self::Session, event: &Self::Event) -> FrameKind;
+    fn follow(session: &mut Session<Self::Blocks>, event: &Self::Event) -> FrameKind;
 
     /// Converts an event into output of a reply of the same dialect, with everything that only this dialect has. `None`
     /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
-    fn native(event: &Self::Event) -> Option<Self::Output>;
+    fn native(event: &Self::Event) -> Option<Output<Self>>;
 }
 
 /// A relay of another server's events, for example of a model, into a reply.
@@ -423,7 +424,7 @@ impl<U: Upstream> Relay<U> {
     /// Writes what the last event said: its form in the same dialect, or its text and its reasoning; and then its usage.
     async fn write<P: Protocol>(
         &mut self,
-        native: Option<U::Output>,
+        native: Option<Output<U>>,
         reply: &Reply<P>,
     ) -> Result<(), RelayError> {
         let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::session::{self, Session};
+use super::session::{self, Reply};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Content, ErrorObject,
     Event, FunctionCall, FunctionDelta, OpenAi, ToolCall, ToolCallDelta, ToolKind,
@@ -13,7 +13,7 @@ use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
-    CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, Usage,
+    CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, Session, Usage,
 };
 
 /// A relay of another server's chunks into a reply.
@@ -55,7 +55,7 @@ impl Upstream for OpenAi {
         Some(vec![Event::Chunk(completion.into()), Event::Done])
     }
 
-    fn follow(session: &mut Session, event: &Event) -> FrameKind {
+    fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session::follow(session, event)
     }
 

@@ -97,10 +97,12 @@ impl UserReplies {
         digest: &str,
     ) -> Result<Body, Refusal> {
         let mut replies = self.replies.clone();
-        let conversation = match P::resumption(&request) {
+        let conversation = match (P::EXTRAS.resumption)(&request) {
             Resumption::Possible | Resumption::Required => {
                 let conversation = request.conversation_id();
-                if conversation.is_none() && P::resumption(&request) == Resumption::Possible {
+                if conversation.is_none()
+                    && (P::EXTRAS.resumption)(&request) == Resumption::Possible
+                {
                     // The client has no id by which it could request the reply again.
                     replies.limits.reconnect = None;
                 }
@@ -225,7 +227,7 @@ impl UserReplies {
     }
 
     /// Returns a body like [`tail`](Self::tail), for a client that has sent the part of the first event that
-    /// [`Protocol::lost`] needs, so that it is not read from the store.
+    /// [`Extras::lost`](crate::protocol::Extras::lost) needs, so that it is not read from the store.
     #[must_use]
     pub fn tail_behind<P: Protocol>(
         &self,

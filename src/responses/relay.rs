@@ -6,14 +6,13 @@ use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
-    ErrorObject, Event, EventKind, Item, Response, Responses, ResponsesRequest, Session,
-    StreamEvent,
+    ErrorObject, Event, EventKind, Item, Reply, Response, Responses, ResponsesRequest, StreamEvent,
 };
 use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, Upstream};
 use crate::protocol::{
     CallDelta, CallForm, Citation, Content, Conversation, Cut, Delta, Failure, FrameKind, Part,
-    Usage,
+    Session, Usage,
 };
 
 /// A relay of another server's events into a reply.
@@ -95,8 +94,8 @@ impl Upstream for Responses {
         Some(events)
     }
 
-    fn follow(session: &mut Session, event: &Event) -> FrameKind {
-        session.follow(event)
+    fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
+        session.follow().0.follow(event)
     }
 
     fn native(event: &Event) -> Option<StreamEvent> {

@@ -9,7 +9,7 @@ use super::{
     StatusUpdate, TokenUsage,
 };
 use crate::json::{Escape, Json, Kind, ValueWriter, Wire, string_between};
-use crate::openbb::{FunctionCall, Session};
+use crate::openbb::{FunctionCall, Reply};
 use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
 
@@ -127,7 +127,7 @@ pub(in crate::openbb) fn write_event(name: &str, data: &impl Wire, out: &mut Vec
 impl Output {
     pub(in crate::openbb) fn write(
         &self,
-        session: &mut Session,
+        session: &mut Reply,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
         match self {
