@@ -1,7 +1,7 @@
 //! The progress of a call: what a step costs, and that it allocates nothing.
 
 use copilot_wire::mcp::{CallRequest, Mcp};
-use copilot_wire::protocol::{Env, Part, Protocol, Session as _, Status};
+use copilot_wire::protocol::{Env, Part, Protocol, Status};
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher, black_box};
 use http::header::ACCEPT;

@@ -89,6 +89,20 @@
 // What `json::Wire` derives names this crate, here as anywhere.
 extern crate self as copilot_wire;
 
+/// Implements `Debug` for types whose contents are not shown, because they are large, secret or of no interest.
+macro_rules! opaque_debug {
+    ($name:ident) => {
+        opaque_debug!(impl[] $name for $name);
+    };
+    (impl[$($generics:tt)*] $name:ident for $type:ty) => {
+        impl<$($generics)*> std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
 #[cfg(feature = "agent")]
@@ -164,4 +178,3 @@ pub mod __private {
     pub use bytes::Bytes;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 }
-

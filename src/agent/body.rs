@@ -339,11 +339,7 @@ impl Canceller {
     }
 }
 
-impl fmt::Debug for Canceller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Canceller")
-    }
-}
+opaque_debug!(Canceller);
 
 impl Stream for Body {
     type Item = Result<Bytes, Interrupted>;

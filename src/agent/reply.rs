@@ -1,6 +1,5 @@
 //! The handle with which an agent writes its reply.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 
@@ -354,10 +353,4 @@ impl<P: Protocol> Drop for Reply<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Reply<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply")
-            .field("protocol", &P::NAME)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[P: Protocol] Reply for Reply<P>);

@@ -1,7 +1,6 @@
 //! Writing one reply.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -443,12 +442,4 @@ impl Blocks for Reply {
     }
 }
 
-/// Does not print the text.
-impl fmt::Debug for Reply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply")
-            .field("progress", &self.progress)
-            .field("text", &self.text.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Reply);

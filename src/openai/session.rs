@@ -1,7 +1,7 @@
 //! One reply, as a stream of chunks or as one completion.
 
 use std::collections::BTreeMap;
-use std::{fmt, mem};
+use std::mem;
 
 use super::turn::Turn;
 use super::{
@@ -372,10 +372,4 @@ fn says(choice: &Choice) -> bool {
         || delta.unknown.iter().any(other)
 }
 
-impl fmt::Debug for Reply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply")
-            .field("choices", &self.turns.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Reply);

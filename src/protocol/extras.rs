@@ -1,7 +1,6 @@
 //! The rules of a stream that only some protocols have.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::pin::Pin;
 
 use http::HeaderMap;
@@ -25,15 +24,8 @@ pub enum Resumption {
 
 /// The rules that only some protocols have: [`Protocol::EXTRAS`].
 ///
-/// ```
-/// # use copilot_wire::protocol::{Extras, Protocol};
-/// const fn extras<P: Protocol>() -> Extras<P> {
-///     Extras {
-///         awaits_output: true,
-///         ..Extras::NONE
-///     }
-/// }
-/// ```
+/// A protocol sets its own and takes the others from [`NONE`](Self::NONE): `Extras { awaits_output: true,
+/// ..Extras::NONE }`.
 #[expect(clippy::exhaustive_structs, reason = "made with `..Extras::NONE`")]
 pub struct Extras<P: Protocol> {
     /// `true` if the head of a streamed response is sent only with the first output of the agent, so that an earlier
@@ -106,10 +98,4 @@ fn conversation_scope<P: Protocol>(request: &P::Request) -> Option<Cow<'_, str>>
     Some(Cow::Owned(id.into_owned()))
 }
 
-impl<P: Protocol> fmt::Debug for Extras<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Extras")
-            .field("awaits_output", &self.awaits_output)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[P: Protocol] Extras for Extras<P>);

@@ -1,7 +1,7 @@
 //! The rules that the replies of all protocols share.
 
 use std::collections::HashSet;
-use std::{fmt, mem};
+use std::mem;
 
 use super::blocks::{AnswerDocument, Block, Blocks, End, Failure};
 use super::writer::Writer;
@@ -310,11 +310,4 @@ impl<B: Blocks> Session<B> {
     }
 }
 
-impl<B: Blocks> fmt::Debug for Session<B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session")
-            .field("open", &self.state.open)
-            .field("is_done", &self.state.is_done)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[B: Blocks] Session for Session<B>);

@@ -1,6 +1,6 @@
 //! The writer of the events of a reply.
 
-use std::{fmt, mem};
+use std::mem;
 
 use super::blocks::{AnswerDocument as _, Block, Blocks};
 use super::session::State;
@@ -197,13 +197,7 @@ impl<B: Blocks> Writer<'_, B> {
     }
 }
 
-impl<B: Blocks> fmt::Debug for Writer<'_, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer")
-            .field("open", &self.state.open)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[B: Blocks] Writer for Writer<'_, B>);
 
 /// Splits a text after its first piece.
 #[inline]

@@ -1,6 +1,5 @@
 //! The replies of one user below one path.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -277,11 +276,4 @@ impl UserReplies {
     }
 }
 
-/// Shows the value without the name of the user.
-impl fmt::Debug for UserReplies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserReplies")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(UserReplies);

@@ -571,12 +571,4 @@ impl Blocks for Reply {
     }
 }
 
-impl std::fmt::Debug for Reply {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reply")
-            .field("items", &self.output.len())
-            .field("room", &self.room)
-            .field("done", &self.done)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Reply);
