@@ -129,7 +129,8 @@ impl Body {
                     None => agent.answer(request, reply).await,
                 };
                 if let Some(answered) = answered {
-                    result = Box::pin(go_on(&agent, result, &channel, answered)).await;
+                    let (wait, head) = *answered;
+                    result = Box::pin(go_on(&agent, result, &channel, wait, head)).await;
                 }
                 channel.settle(match result {
                     Ok(()) => Outcome::Answered,

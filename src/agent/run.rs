@@ -94,9 +94,9 @@ pub(super) async fn go_on<P: Protocol, A: Agent<P>>(
     agent: &A,
     mut result: Result<(), AgentError>,
     channel: &Arc<Channel<P>>,
-    answered: Box<(Answered<P::Request>, Head<P::Settings>)>,
+    mut wait: Answered<P::Request>,
+    head: Head<P::Settings>,
 ) -> Result<(), AgentError> {
-    let (mut wait, head) = *answered;
     while result.is_ok() && channel.is_ended() {
         let Some(message) = wait.await else {
             break;

@@ -92,16 +92,11 @@ impl Status {
     }
 }
 
-impl From<&str> for Status {
-    fn from(message: &str) -> Self {
-        Self::new(message)
-    }
-}
-
-impl From<String> for Status {
-    fn from(message: String) -> Self {
-        Self::new(message)
-    }
+from! {
+    &str => Status: |message| Self::new(message),
+    String => Status: Self::new,
+    &str => Notice: |message| Self::new(message),
+    String => Notice: Self::new,
 }
 
 /// A tool that the agent itself ran, with its result or failure.
@@ -431,18 +426,6 @@ impl Notice {
     pub fn identifier(mut self, identifier: impl Into<String>) -> Self {
         self.identifier = Some(identifier.into());
         self
-    }
-}
-
-impl From<&str> for Notice {
-    fn from(message: &str) -> Self {
-        Self::new(message)
-    }
-}
-
-impl From<String> for Notice {
-    fn from(message: String) -> Self {
-        Self::new(message)
     }
 }
 

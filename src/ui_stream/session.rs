@@ -268,7 +268,7 @@ impl Blocks for Reply {
 }
 
 impl Reply {
-    fn status(&mut self, status: &Status, to: &mut To<'_>) {
+    fn status(&self, status: &Status, to: &mut To<'_>) {
         let level = match status.level {
             Level::Info => "info",
             Level::Warning => "warning",
@@ -297,7 +297,7 @@ impl Reply {
     }
 
     /// Writes the usage with the names of the SDK, as metadata. The page merges metadata, so the last usage counts.
-    fn usage(&mut self, usage: &Usage, to: &mut To<'_>) {
+    fn usage(&self, usage: &Usage, to: &mut To<'_>) {
         let metadata = Json::object(|metadata| {
             // Writing numbers cannot fail.
             let _ = metadata.object("usage", |figures| {
