@@ -1,6 +1,6 @@
 //! One reply, as a stream of chunks or as one completion.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::mem;
 
 use super::turn::Turn;
@@ -47,6 +47,8 @@ pub struct Reply {
     said: bool,
     /// Set once a chunk of another server was written as it came.
     is_passed: bool,
+    /// The names of the tools with free text that the request offers.
+    free_text: HashSet<String>,
 }
 
 /// The writer of a reply.
@@ -73,12 +75,21 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
         buffered: 0,
         said: false,
         is_passed: false,
+        free_text: request
+            .free_text_tools()
+            .map(|tool| tool.name.into())
+            .collect(),
     };
+    let free_text: Vec<_> = reply.free_text.iter().cloned().collect();
     let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
     let functions = request.offered().map(|function| function.name.clone());
     Session::new(reply)
         .any_call()
-        .tools(functions.chain(request.deprecated_functions()))
+        .tools(
+            functions
+                .chain(request.deprecated_functions())
+                .chain(free_text),
+        )
         .document(document)
 }
 
@@ -297,7 +308,10 @@ impl Reply {
         to.sources(self)?;
         for call in calls {
             let turn = turn(&mut self.turns, 0);
-            let piece = turn.call(call, &self.env);
+            let piece = match self.free_text.contains(&call.name) {
+                true => turn.free_text_call(call, &self.env),
+                false => turn.call(call, &self.env),
+            };
             self.send(piece, to);
         }
         Ok(())

@@ -45,12 +45,7 @@ mod payloads;
 pub(crate) mod redacted;
 mod refusal;
 mod room;
-#[cfg(any(
-    feature = "anthropic",
-    feature = "openai",
-    feature = "openbb",
-    feature = "responses"
-))]
+#[allow(dead_code, reason = "not every protocol has arguments to check")]
 pub(crate) mod schema;
 mod session;
 #[cfg(feature = "tracing")]

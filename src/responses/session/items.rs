@@ -1,7 +1,8 @@
 //! Complete items: calls, and those of another server.
 
 use super::{Reply, To, written};
-use crate::json::{Kind, Wire, own};
+use crate::json::{Kind, Members, Wire, own};
+use crate::models::free_text_input;
 use crate::protocol::{NOT_OFFERED, SendError, ToolCall, markdown};
 use crate::responses::block::BlockKind;
 use crate::responses::{EventKind, Item, StreamEvent};
@@ -43,6 +44,10 @@ impl Reply {
                 .and_then(|_| Item::from_raw(&members.to_raw()))
             {
                 return Ok(item);
+            }
+            let custom = ("custom".to_owned(), Some(call.name.clone()));
+            if !self.tools.contains_key(&call.name) && self.others.contains(&custom) {
+                return Ok(custom_call(call));
             }
             let own = (call.name.clone(), None);
             let tool = self.tools.get(&call.name);
@@ -112,6 +117,9 @@ impl Reply {
             item.id = Some(self.env.new_id(item.id_prefix()));
         }
         item.status = Some("completed".into());
+        if item.kind == "custom_tool_call" && is_empty(&item.call_id) {
+            item.call_id = Some(self.env.new_id("call"));
+        }
         if item.is_call() {
             if is_empty(&item.name) {
                 return Err(SendError::Invalid("a call must have a name".into()));
@@ -169,5 +177,19 @@ impl Reply {
             self.event(done, out);
         }
         self.item_done(item, out);
+    }
+}
+
+/// Returns the call of a tool with free text.
+fn custom_call(call: &ToolCall) -> Item {
+    let mut unknown = Members::new();
+    let input = free_text_input(&call.arguments).into_owned();
+    unknown.push("input", input.to_raw());
+    Item {
+        kind: "custom_tool_call".into(),
+        call_id: call.id.clone(),
+        name: Some(call.name.clone()),
+        unknown,
+        ..Item::default()
     }
 }
