@@ -37,7 +37,8 @@ fn a_sound_agent_passes() {
 #[cfg(feature = "acp")]
 #[test]
 fn an_agent_for_editors_is_started_and_judged() {
-    let server = Server::new(Router::new().mount_model("analyst", analyst()).unwrap());
+    let router = Router::new().mount(copilot_wire::openai::Model::new("analyst"), analyst());
+    let server = Server::new(router.unwrap());
     let wire = env!("CARGO_BIN_EXE_wire");
     let url = server.url("/v1/chat/completions");
     let agent = format!("{wire} acp --endpoint {url} --protocol openai");
