@@ -1,15 +1,13 @@
 //! Complete items: calls, and those of another server.
 
-use super::{Session, written};
+use super::{Reply, To, written};
 use crate::json::{Kind, Members, Wire, own};
 use crate::models::free_text_input;
-use crate::protocol::{SendError, ToolCall};
+use crate::protocol::{NOT_OFFERED, SendError, ToolCall, markdown};
+use crate::responses::block::BlockKind;
 use crate::responses::{EventKind, Item, StreamEvent};
 
-/// The reason why a call is refused.
-const NOT_OFFERED: &str = "a tool that the request did not offer";
-
-impl Session {
+impl Reply {
     /// Checks that the request offered the tool that an item calls, if it is a call that the client may have to run.
     pub(super) fn check_tool(&self, item: &Item) -> Result<(), SendError> {
         let Some(tool) = item.client_tool() else {
@@ -37,7 +35,7 @@ impl Session {
     }
 
     /// Writes calls of the client's tools.
-    pub(super) fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
+    pub(super) fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
         let items = calls.iter().map(|call| {
             let members = call.by_model.clone().unwrap_or_default();
             // A call of a kind that only this dialect has.
@@ -67,22 +65,22 @@ impl Session {
             })
         });
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
-        self.end_with(&items, out)
+        self.end_with(&items, to)
     }
 
     /// Writes the citations and complete items, all or none.
-    pub(super) fn end_with(&mut self, items: &[Item], out: &mut Vec<u8>) -> Result<(), SendError> {
+    pub(super) fn end_with(&mut self, items: &[Item], to: &mut To<'_>) -> Result<(), SendError> {
         let items = items.iter().map(|item| self.prepare(item));
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
         // The sources are removed after the items are prepared: an invalid item must not discard the citations.
-        let sources = self.sources();
+        let sources = markdown::sources(&to.take_sources());
         // The size of all items is reserved before the first event, because written events cannot be undone.
         let len = items.iter().map(|(_, len)| len).sum();
         self.room.check(written(&sources) + len)?;
         self.room.take(len)?;
-        self.text_of(&sources, out)?;
+        self.say(BlockKind::Message, &sources, to.stream())?;
         for (item, _) in items {
-            self.item(item, out);
+            self.item(item, to.stream());
         }
         Ok(())
     }
