@@ -10,6 +10,7 @@ mod chat;
 #[cfg(feature = "tracing")]
 mod contents;
 mod mount;
+mod named;
 mod passthrough;
 mod prompt;
 mod refused;
