@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::call::Checked;
 use super::event::{CALL, CHUNK, Names, write_event};
 use super::legacy::Era;
 use super::request::{Piece, Role, Tool, pieces, widget_tools};
@@ -16,9 +17,9 @@ pub struct Session {
     pub(super) has_client_sql: bool,
     pub(super) has_orchestration: bool,
     /// The MCP tools by their names. The first of several with one name counts.
-    pub(super) tools: HashMap<String, Tool>,
+    pub(super) tools: HashMap<String, Box<(Tool, Checked)>>,
     /// The widgets of the dashboard, each with the name of the tool that it is offered as.
-    pub(super) widgets: Vec<(String, Widget)>,
+    pub(super) widgets: Vec<(String, Widget, Checked)>,
     /// The artifacts in context: id and name.
     pub(super) context: Vec<(String, String)>,
     pub(super) names: Names,
@@ -61,10 +62,15 @@ impl Session {
             has_orchestration: agents || request.option("agent-orchestration").is_on(),
             // In reverse, because the last one remains.
             tools: (request.tools.iter().rev())
-                .map(|tool| (tool.name.clone(), tool.clone()))
+                .map(|tool| {
+                    (
+                        tool.name.clone(),
+                        Box::new((tool.clone(), Checked::default())),
+                    )
+                })
                 .collect(),
             widgets: widget_tools(request)
-                .map(|(name, _, widget)| (name, widget.clone()))
+                .map(|(name, _, widget)| (name, widget.clone(), Checked::default()))
                 .collect(),
             context,
             names,
@@ -127,11 +133,11 @@ impl protocol::Session for Session {
 }
 
 fn known_sources(
-    widgets: &[(String, Widget)],
+    widgets: &[(String, Widget, Checked)],
     context: &[(String, String)],
 ) -> HashMap<String, SourceInfo> {
     let mut known = HashMap::new();
-    for (tool, widget) in widgets {
+    for (tool, widget, _) in widgets {
         let source = SourceInfo::widget(widget, &widget.arguments());
         for id in widget.id().into_iter().chain([tool.into()]) {
             // The first entry of an id counts, even if the name of a tool is the id of a later widget.

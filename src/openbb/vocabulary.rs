@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema, coerce};
+use super::call::{CallQueue, Checked, DataSource, ExecuteAgentTool, GetWidgetData};
 use super::event::{
     Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
 };
@@ -66,7 +66,7 @@ pub(super) fn write(
             let widgets = session
                 .widgets
                 .iter()
-                .map(|(tool, widget)| (&**tool, widget));
+                .map(|(tool, widget, schema)| (&**tool, (widget, schema)));
             let widgets = widgets.collect();
             for call in calls {
                 queue.push(self::call(call, session, &widgets)?);
@@ -181,29 +181,25 @@ fn confirm(
 fn call(
     call: &ToolCall,
     session: &Session,
-    widgets: &HashMap<&str, &Widget>,
+    widgets: &HashMap<&str, (&Widget, &Checked)>,
 ) -> Result<FunctionCall, SendError> {
     if call.arguments.kind() != Kind::Object {
         return Err(SendError::Invalid(
             "the arguments of a call must be an object".into(),
         ));
     }
-    if let Some(tool) = session.tools.get(&call.name) {
-        let arguments = match &tool.input_schema {
-            Some(schema) => coerce(schema, &call.arguments),
-            None => call.arguments.clone(),
-        };
+    if let Some((tool, schema)) = session.tools.get(&call.name).map(|it| &**it) {
+        let arguments = schema.coerce(|| tool.input_schema.clone(), &call.arguments);
         return Ok(ExecuteAgentTool::new(tool, &arguments)?.into());
     }
-    let Some(widget) = widgets.get(&*call.name) else {
+    let Some((widget, schema)) = widgets.get(&*call.name) else {
         return Err(SendError::Unsupported(
             "a tool that the request does not offer",
         ));
     };
     // The front end would run the call as it is; here the agent learns of a wrong argument.
-    let schema = widget.schema();
-    let arguments = coerce(&schema, &call.arguments);
-    check_schema(&call.name, &schema, &arguments)?;
+    let arguments = schema.coerce(|| Some(widget.schema()), &call.arguments);
+    schema.check(&call.name, || Some(widget.schema()), &arguments)?;
     Ok(GetWidgetData::new([with_arguments(widget, &arguments)]).into())
 }
 

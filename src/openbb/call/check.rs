@@ -1,7 +1,7 @@
 //! Checks of calls before they are sent.
 
 use super::function_call::Origin;
-use super::{ExecuteAgentTool, FunctionCall, schema};
+use super::{ExecuteAgentTool, FunctionCall};
 use crate::json::{Json, Kind, Wire};
 use crate::openbb::Session;
 use crate::openbb::legacy::in_era;
@@ -121,7 +121,7 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
 /// and an empty server id throw in the browser.
 fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
     let call: ExecuteAgentTool = Wire::from_raw(arguments).unwrap_or_default();
-    let Some(tool) = session.tools.get(&call.tool_name) else {
+    let Some((tool, schema)) = session.tools.get(&call.tool_name).map(|it| &**it) else {
         return Err(SendError::Unsupported(
             "a tool that the request does not offer",
         ));
@@ -135,8 +135,5 @@ fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
     if call.parameters.kind() != Kind::Object {
         return invalid("the arguments of a tool must be an object");
     }
-    match &tool.input_schema {
-        Some(schema) => schema::check(&tool.name, schema, &call.parameters),
-        None => Ok(()),
-    }
+    schema.check(&tool.name, || tool.input_schema.clone(), &call.parameters)
 }

@@ -31,4 +31,4 @@ pub use widget_data::{DataSource, GetParamsOptions, GetWidgetData, ParamOptionsQ
 
 pub(super) use check::prepare;
 pub(super) use function_call::with_members;
-pub(super) use schema::{check as check_schema, coerce};
+pub(super) use schema::Checked;

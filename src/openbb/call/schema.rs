@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use super::fault::Fault;
 use crate::json::{Json, Kind, List, Wire};
@@ -14,35 +15,56 @@ const DEPTH: usize = 16;
 /// The maximum size in bytes of a list in an error message.
 const LISTED: usize = 128;
 
-/// Checks required members, types and enumerations. Other keywords of JSON schema are ignored: the
-/// tool's server checks them.
-///
-/// # Errors
-///
-/// The error and its path, without the values.
-pub(in crate::openbb) fn check(tool: &str, schema: &Json, value: &Json) -> Result<(), SendError> {
-    let Some(schema) = Schema::of(schema, DEPTH) else {
-        return Ok(());
-    };
-    let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", Cut(tool)));
-    schema.check(value).map_err(invalid)
-}
+/// The schema of a tool, which is parsed when its first call needs it, once for all calls of a reply.
+#[derive(Debug, Default)]
+pub(in crate::openbb) struct Checked(OnceLock<Option<Box<Schema>>>);
 
-/// Returns the arguments of a call as the schema has them, where what a model has written means one value: a number in
-/// a string and the reverse, one value in place of a list and the reverse, a list in a string, another case of a word of
-/// an enumeration, and `null` for a member that need not be there. Other values are returned unchanged.
-#[must_use]
-pub(in crate::openbb) fn coerce(schema: &Json, value: &Json) -> Json {
-    match Schema::of(schema, DEPTH) {
-        Some(schema) => schema.coerce(value),
-        None => value.clone(),
+impl Checked {
+    fn schema(&self, schema: impl FnOnce() -> Option<Json>) -> Option<&Schema> {
+        let parse = || Schema::of(&schema()?, DEPTH).map(Box::new);
+        self.0.get_or_init(parse).as_deref()
+    }
+
+    /// Checks required members, types and enumerations. Other keywords of JSON schema are ignored: the tool's server
+    /// checks them.
+    ///
+    /// # Errors
+    ///
+    /// The error and its path, without the values.
+    pub(in crate::openbb) fn check(
+        &self,
+        tool: &str,
+        schema: impl FnOnce() -> Option<Json>,
+        value: &Json,
+    ) -> Result<(), SendError> {
+        let Some(schema) = self.schema(schema) else {
+            return Ok(());
+        };
+        let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", Cut(tool)));
+        schema.check(value).map_err(invalid)
+    }
+
+    /// Returns the arguments of a call as the schema has them, where what a model has written means one value: a number
+    /// in a string and the reverse, one value in place of a list and the reverse, a list in a string, another case of a
+    /// word of an enumeration, and `null` for a member that need not be there. Other values are returned unchanged.
+    pub(in crate::openbb) fn coerce(
+        &self,
+        schema: impl FnOnce() -> Option<Json>,
+        value: &Json,
+    ) -> Json {
+        match self.schema(schema) {
+            Some(schema) => schema.coerce(value),
+            None => value.clone(),
+        }
     }
 }
 
 /// The checked part of a schema, parsed once. Schema and arguments may be long, so members are
 /// looked up by hash.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Schema {
+    /// `true` if it is that of a required member.
+    is_required: bool,
     types: Option<Types>,
     choices: Option<Choices>,
     required: Vec<String>,
@@ -59,12 +81,13 @@ impl Schema {
             return None;
         }
         let mut schema = Self::default();
+        let mut seen = HashSet::new();
         for (key, member) in json.members() {
             match &*key {
                 "type" => schema.types = Types::of(member),
                 "enum" => schema.choices = Choices::of(member),
                 "required" => {
-                    let mut seen = HashSet::new();
+                    seen.clear();
                     let names = member.elements();
                     let names = names.filter_map(|name| name.string().map(Cow::into_owned));
                     // Repeated names are removed, because each would be looked up for every value.
@@ -81,6 +104,9 @@ impl Schema {
                 _ => {}
             }
         }
+        for (name, (_, property)) in &mut schema.properties {
+            property.is_required = seen.contains(name);
+        }
         Some(schema)
     }
 
@@ -91,12 +117,11 @@ impl Schema {
         };
         match (value.kind(), &self.items) {
             (Kind::Object, _) if !self.properties.is_empty() => Json::object(|object| {
-                let required: HashSet<&str> = self.required.iter().map(String::as_str).collect();
                 for (name, member) in value.members() {
                     let property = self.properties.get(&*name).map(|(_, schema)| schema);
-                    let is_optional = !required.contains(&*name);
                     match property {
-                        Some(schema) if member.is_null() && is_optional && !schema.has("null") => {}
+                        Some(schema)
+                            if member.is_null() && !schema.is_required && !schema.has("null") => {}
                         Some(schema) => object.member(&name).raw(&schema.coerce(&member)),
                         None => object.member(&name).raw(&member),
                     }
@@ -196,6 +221,7 @@ impl Schema {
 }
 
 /// The types that a value may have.
+#[derive(Debug)]
 struct Types {
     names: Vec<&'static str>,
     written: Json,
@@ -252,6 +278,7 @@ fn is_a(value: &Json, name: &str) -> bool {
 }
 
 /// The values of an enumeration.
+#[derive(Debug)]
 struct Choices {
     values: HashSet<Choice>,
     written: Json,
@@ -296,7 +323,7 @@ impl Choices {
 }
 
 /// A value in a form in which equal values compare equal.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 enum Choice {
     Text(String),
     /// The bits of the nearest float.
