@@ -49,8 +49,8 @@ impl MessagesRequest {
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
         let mut system = Vec::new();
-        let mut turns = Turns::default();
-        for item in prompt_items(conversation) {
+        let messages = prompt_items(conversation, 0, |messages, item| {
+            let mut turns = Turns(messages);
             match item {
                 PromptItem::System(text) => system.push(text.into_owned()),
                 PromptItem::User(text, files) => turns.user(&text, &files),
@@ -59,14 +59,14 @@ impl MessagesRequest {
                     turns.add("user", results.into_iter().map(result));
                 }
             }
-        }
+        });
         let format = conversation.answer_format();
         if matches!(format, Some(AnswerFormat::Json)) {
             system.push(JSON.to_owned());
         }
         let mut request = Self {
             max_tokens: Some(Self::MAX_TOKENS),
-            messages: turns.all.into(),
+            messages: messages.into(),
             tools: conversation.tools().map(tool).collect(),
             output_config: format.as_ref().and_then(output_config),
             ..Self::default()
@@ -155,30 +155,27 @@ impl MessagesRequest {
 }
 
 /// The messages so far; consecutive messages of one role are merged.
-#[derive(Default)]
-struct Turns {
-    all: Vec<MessageParam>,
-}
+struct Turns<'a>(&'a mut Vec<MessageParam>);
 
-impl Turns {
+impl Turns<'_> {
     fn add(&mut self, role: &str, blocks: impl IntoIterator<Item = ContentBlock>) {
         let mut blocks = blocks.into_iter().peekable();
         // A message without content is refused.
         if blocks.peek().is_none() {
             return;
         }
-        if self.all.is_empty() && role != "user" {
+        if self.0.is_empty() && role != "user" {
             self.add("user", [ContentBlock::text(NO_BEGINNING)]);
         }
-        match self.all.last_mut() {
+        match self.0.last_mut() {
             Some(MessageParam {
                 role: last,
                 content: Content::Parts(parts),
                 ..
-            }) if last == role => parts.extend(blocks),
+            }) if last == role => blocks.for_each(|block| parts.push(block)),
             _ => {
                 let content = Content::Parts(blocks.collect());
-                self.all.push(MessageParam::new(role, content));
+                self.0.push(MessageParam::new(role, content));
             }
         }
     }

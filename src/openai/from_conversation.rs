@@ -31,8 +31,7 @@ impl ChatRequest {
     /// ```
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
-        let mut messages = Vec::new();
-        for item in prompt_items(conversation) {
+        let messages = prompt_items(conversation, 1, |messages, item| {
             match item {
                 PromptItem::System(text) => messages.push(ChatMessage::system(text)),
                 PromptItem::User(text, files) => {
@@ -52,7 +51,7 @@ impl ChatRequest {
                     }
                 }
             }
-        }
+        });
         let tools = conversation.tools().map(|tool| {
             let mut function = Function::new(tool.name, tool.description);
             function.parameters = tool.parameters;

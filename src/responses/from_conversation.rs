@@ -32,8 +32,7 @@ impl ResponsesRequest {
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
         let mut instructions = Vec::new();
-        let mut items: Vec<Item> = Vec::new();
-        for item in prompt_items(conversation) {
+        let items = prompt_items(conversation, 2, |items, item| {
             match item {
                 // Later instructions remain in their position.
                 PromptItem::System(text) if items.is_empty() => instructions.push(text),
@@ -43,20 +42,20 @@ impl ResponsesRequest {
                     if !text.is_empty() {
                         items.push(Item::message("assistant", text));
                     }
-                    let calls = calls.into_iter();
-                    items.extend(calls.map(|call| {
+                    for call in calls {
                         let id = call.id.unwrap_or_default();
-                        Item::call(id, call.name, call.arguments)
-                    }));
+                        items.push(Item::call(id, call.name, call.arguments));
+                    }
                 }
                 PromptItem::Results(results) => {
-                    items.extend(results.into_iter().map(|mut result| {
+                    for mut result in results {
                         let (id, files) = (result.id.clone(), std::mem::take(&mut result.files));
-                        Item::output(id, content(&result.said(), &files))
-                    }));
+                        let output = content(&result.said(), &files);
+                        items.push(Item::output(id, output));
+                    }
                 }
             }
-        }
+        });
         let mut request = Self {
             instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
             input: items.into(),
