@@ -1,7 +1,7 @@
 //! An SDK for chat agents: write an agent once, and every chat front end can talk to it.
 //!
 //! The crate has typed models of the wire protocols of the OpenBB Workspace, GitHub Copilot, OpenAI
-//! (chat completions and Responses), Anthropic Messages, Meilisearch chat, the AI SDK and AG-UI; one
+//! (chat completions and Responses), Anthropic Messages, Meilisearch chat, the AI SDK, AG-UI and MCP; one
 //! [`Agent`] trait; and a [`Router`] that answers HTTP requests in any web stack. It contains no server,
 //! no HTTP client and no client of language models.
 //!
@@ -75,20 +75,6 @@
 //!
 //! What tests need is in the package `copilot-wire-kit`: emulated front ends, virtual time, scripted models,
 //! conformance rules.
-//!
-//! # Layers
-//!
-//! A module uses only modules of lower layers.
-//!
-//! | layer | modules | contents |
-//! |---|---|---|
-//! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui`, `mcp` | one module and one feature per protocol |
-//! |   | `models` | mounting an agent as a model, and the list of models |
-//! | 4 | [`router`] | HTTP requests and responses, for any protocol |
-//! | 3 | [`agent`], [`conversations`], `replies` | runs agents and sends their replies; what is stored of them |
-//! | 2 | [`protocol`] | the traits of a protocol; the shared vocabulary |
-//! | 1 | [`sse`], [`lines`], [`json`] | encoding and decoding of bytes, without clock or I/O |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
@@ -178,8 +164,3 @@ pub mod __private {
     pub use bytes::Bytes;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 }
-
-/// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "openai", feature = "openbb"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::mem;
 
-use crate::json::{Json, push};
+use crate::json::{Json, List, push};
 use crate::protocol::base64;
 use crate::protocol::calls::Calls;
 use crate::protocol::{
@@ -50,6 +50,17 @@ pub struct CallResult<'a> {
 }
 
 impl CallResult<'_> {
+    /// Creates an empty result of the call with this id.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            text: Cow::Borrowed(""),
+            failed: false,
+            files: Vec::new(),
+        }
+    }
+
     /// Returns the text, marked as failed if the call failed, for dialects without a member for that.
     #[must_use]
     pub fn said(self) -> String {
@@ -69,8 +80,8 @@ impl CallResult<'_> {
 pub fn prompt_items<'a, C: Conversation, T>(
     conversation: &'a C,
     for_each_call: usize,
-    mut each: impl FnMut(&mut Vec<T>, PromptItem<'a>),
-) -> Vec<T> {
+    mut each: impl FnMut(&mut List<T>, PromptItem<'a>),
+) -> List<T> {
     let mut prompt = Prompt::default();
     for item in conversation.history() {
         match item {
@@ -90,7 +101,7 @@ pub fn prompt_items<'a, C: Conversation, T>(
     }
     // Were the list doubled when it is full, it would take up to three times the memory.
     let count = prompt.said.len() + for_each_call * prompt.made.len();
-    let mut list = Vec::with_capacity(count);
+    let mut list = List::from(Vec::with_capacity(count));
     prompt.finish(documents, |item| each(&mut list, item));
     list
 }
@@ -198,10 +209,9 @@ impl<'a> Prompt<'a> {
 
     fn answered(&mut self, result: ToolResult<'a>) {
         let new = |text, failed| CallResult {
-            id: String::new(),
             text,
             failed,
-            files: Vec::new(),
+            ..CallResult::new("")
         };
         let at = self.calls.answered(&result);
         let Some((at, made)) = at.and_then(|at| Some((at, self.made.get_mut(at)?))) else {
@@ -377,10 +387,8 @@ impl Ids {
         };
         call.id = Some(id.clone().into());
         let mut result = made.result.unwrap_or_else(|| CallResult {
-            id: String::new(),
             text: NO_RESULT.into(),
-            failed: false,
-            files: Vec::new(),
+            ..CallResult::new("")
         });
         result.id = id;
         (call, result)

@@ -7,59 +7,15 @@ use std::{fmt, mem};
 
 use bytes::Bytes;
 
-use super::Dialect;
-use crate::agent::{Reply, Request};
+use super::Upstream;
+use crate::agent::Reply;
 use crate::json::{Json, JsonError};
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
-    Completion, CompletionError, ContextTooLong, Conversation, Cut, Delta, EventDecoder,
-    EventError, FrameKind, Framing, ModelFault, Part, Protocol, SendError, TooLarge, Usage,
+    Completion, CompletionError, ContextTooLong, Cut, Delta, EventDecoder, EventError, Framing,
+    ModelFault, Part, Protocol, SendError, TooLarge, Usage,
 };
-
-/// A dialect of models' servers: how a model is called, and how its stream is relayed.
-pub trait Upstream: Dialect<Event: Sync> {
-    /// The name of the provider of this dialect in OpenTelemetry's conventions.
-    const PROVIDER: &'static str;
-
-    /// Creates a request to a model from a conversation of any front end.
-    fn prompt(conversation: &impl Conversation) -> Self::Request;
-
-    /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
-    /// server of the front end, such as stored conversations.
-    fn again(request: &Self::Request) -> Self::Request;
-
-    /// Creates the request to a model that answers the request of a front end: a [copy](Self::again) with all settings
-    /// if the dialects are the same, otherwise a request from the [conversation](Self::prompt). The caller must set the
-    /// model.
-    ///
-    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
-    /// [`Reply::confirm`], use [`prompt`](Self::prompt) instead.
-    fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
-        let any: &dyn Any = &**request;
-        match any.downcast_ref::<Self::Request>() {
-            Some(request) => Self::again(request),
-            None => Self::prompt(&**request),
-        }
-    }
-
-    /// Serializes a request for a stream that includes the usage.
-    fn body(request: &mut Self::Request) -> Bytes;
-
-    /// Serializes a request for a document.
-    fn document_body(request: &mut Self::Request) -> Bytes;
-
-    /// Reads an answer that is a document, as the events of a stream that says the same. `None` if it is not an answer.
-    fn document(document: &Json) -> Option<Vec<Self::Event>>;
-
-    /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
-    /// can continue or fail the reply.
-    fn follow(session: &mut Self::Session, event: &Self::Event) -> FrameKind;
-
-    /// Converts an event into output of a reply of the same dialect, with everything that only this dialect has. `None`
-    /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
-    fn native(event: &Self::Event) -> Option<Self::Output>;
-}
 
 /// A relay of another server's events, for example of a model, into a reply.
 ///
@@ -104,6 +60,8 @@ pub struct Relay<U: Upstream> {
     pub(super) form: Form,
     /// `true` if events of the same dialect were relayed with everything that only this dialect has.
     is_native: bool,
+    /// The answer with everything that only the dialect has, if it is needed.
+    assembly: Option<U::Answer>,
 }
 
 /// The text and the reasoning of an event, in a buffer that all events share.
@@ -279,6 +237,14 @@ impl<U: Upstream> Relay<U> {
         Self::from_parts(EventDecoder::new(), Completion::new())
     }
 
+    /// Creates a relay that also assembles the answer.
+    pub(super) fn assembling() -> Self {
+        Self {
+            assembly: Some(U::Answer::default()),
+            ..Self::new()
+        }
+    }
+
     /// Creates a relay with a decoder and a completion that have other limits.
     #[must_use]
     pub fn from_parts(decoder: EventDecoder<U>, completion: Completion) -> Self {
@@ -290,6 +256,7 @@ impl<U: Upstream> Relay<U> {
             has_output: false,
             form: Form::Unknown,
             is_native: false,
+            assembly: None,
         }
     }
 
@@ -313,6 +280,9 @@ impl<U: Upstream> Relay<U> {
         heard.result?;
         if let Some(error) = self.completion.error() {
             return Err(error.clone().into());
+        }
+        if let Some(assembly) = &mut self.assembly {
+            U::assemble(assembly, event)?;
         }
         Ok(Some(event))
     }
@@ -471,30 +441,16 @@ impl<U: Upstream> Relay<U> {
     /// its arguments. After an error no call is written.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError> {
         let is_native = self.is_native;
-        let answer = self.finish()?;
-        let mut calls = answer.calls();
-        match (answer.cut(), calls.is_empty()) {
-            (Some(cut), false) => return Err(RelayError::CutCall(cut)),
-            // The reason was already relayed with its event.
-            (Some(Cut::Other), true) if is_native => return Ok(()),
-            (Some(cut), true) => return Ok(reply.cut(cut)?),
-            (None, true) => return Ok(()),
-            (None, false) => {}
-        }
-        let mut ids = HashSet::new();
-        for call in &mut calls {
-            // The results of calls with equal ids could not be distinguished.
-            call.id.take_if(|id| !ids.insert(id.clone()));
-            if !is_native {
-                call.by_model = Some(crate::json::Members::new());
-            }
-        }
-        reply.calls(&calls).map_err(|error| match error {
-            SendError::Invalid(_) | SendError::Unsupported(_) => match answer.check_arguments() {
-                Err(error) => RelayError::Arguments(error),
-                Ok(()) => RelayError::ImpossibleCall(error),
-            },
-            error => error.into(),
+        close(&self.finish()?, is_native, reply)
+    }
+
+    /// Returns the complete answer after the end of the stream, with the assembled one of an
+    /// [assembling](Self::assembling) relay.
+    pub(super) fn finish_assembled(mut self) -> Result<Assembled<U>, RelayError> {
+        Ok(Assembled {
+            is_native: self.is_native,
+            assembly: self.assembly.take().unwrap_or_default(),
+            completion: self.finish()?,
         })
     }
 
@@ -516,6 +472,46 @@ impl<U: Upstream> Relay<U> {
         super::contents::record_answer(&self.completion);
         Ok(self.completion)
     }
+}
+
+/// A complete answer.
+pub(super) struct Assembled<U: Upstream> {
+    pub(super) completion: Completion,
+    pub(super) assembly: U::Answer,
+    /// `true` if it was relayed with everything that only its dialect has.
+    pub(super) is_native: bool,
+}
+
+/// Ends a reply like an answer that was relayed into it; see [`Relay::end`].
+pub(super) fn close<P: Protocol>(
+    answer: &Completion,
+    is_native: bool,
+    reply: Reply<P>,
+) -> Result<(), RelayError> {
+    let mut calls = answer.calls();
+    match (answer.cut(), calls.is_empty()) {
+        (Some(cut), false) => return Err(RelayError::CutCall(cut)),
+        // The reason was already relayed with its event.
+        (Some(Cut::Other), true) if is_native => return Ok(()),
+        (Some(cut), true) => return Ok(reply.cut(cut)?),
+        (None, true) => return Ok(()),
+        (None, false) => {}
+    }
+    let mut ids = HashSet::new();
+    for call in &mut calls {
+        // The results of calls with equal ids could not be distinguished.
+        call.id.take_if(|id| !ids.insert(id.clone()));
+        if !is_native {
+            call.by_model = Some(crate::json::Members::new());
+        }
+    }
+    reply.calls(&calls).map_err(|error| match error {
+        SendError::Invalid(_) | SendError::Unsupported(_) => match answer.check_arguments() {
+            Err(error) => RelayError::Arguments(error),
+            Ok(()) => RelayError::ImpossibleCall(error),
+        },
+        error => error.into(),
+    })
 }
 
 /// The meaning of an event for a relay.

@@ -1,19 +1,22 @@
 //! Chat completions as a dialect of models.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use bytes::Bytes;
 
 use super::session::{self, Session};
 use super::{
-    ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Content, ErrorObject,
-    Event, FunctionCall, FunctionDelta, OpenAi, ToolCall, ToolCallDelta, ToolKind,
+    Accumulator, ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Content,
+    ErrorObject, Event, FunctionCall, FunctionDelta, OpenAi, Tool, ToolCall, ToolCallDelta,
+    ToolKind,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, Upstream};
+use crate::models::{self, CallResult, Prompt, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
-    CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, Usage,
+    self, Call, CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, TooLarge,
+    ToolChoice, Usage,
 };
 
 /// A relay of another server's chunks into a reply.
@@ -26,6 +29,8 @@ pub(super) const FUNCTION_CALL: &str = "function_call";
 const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 impl Upstream for OpenAi {
+    type Answer = Accumulator;
+
     const PROVIDER: &'static str = "openai";
 
     fn prompt(conversation: &impl Conversation) -> ChatRequest {
@@ -75,6 +80,41 @@ impl Upstream for OpenAi {
             .collect();
         Some(chunk)
     }
+
+    fn assemble(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
+        match event {
+            Event::Chunk(chunk) => answer.push(chunk),
+            _ => Ok(()),
+        }
+    }
+
+    fn extend(
+        request: &mut ChatRequest,
+        answer: Accumulator,
+        calls: Vec<(Call<'_>, CallResult<'_>)>,
+    ) {
+        let choice = answer.finish().choices.into_iter().next();
+        let message = choice.map(|choice| choice.message);
+        request.extend(message.unwrap_or_default(), calls);
+    }
+
+    fn offer(request: &mut ChatRequest, tools: Vec<protocol::Tool<'_>>) {
+        let names: HashSet<_> = tools.iter().map(|tool| &*tool.name).collect();
+        let is_other = |tool: &Tool| {
+            let name = tool.function.as_ref().map(|function| &*function.name);
+            name.is_none_or(|name| !names.contains(name))
+        };
+        request.tools.retain(is_other);
+        request.tools.extend(tools.into_iter().map(Tool::from));
+    }
+
+    fn choose(request: &mut ChatRequest, choice: &ToolChoice<'_>) {
+        request.choose(choice);
+    }
+}
+
+impl Prompt for ChatRequest {
+    type Upstream = OpenAi;
 }
 
 impl From<ChatCompletion> for ChatCompletionChunk {

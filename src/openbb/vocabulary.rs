@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use super::call::{CallQueue, Checked, DataSource, ExecuteAgentTool, GetWidgetData};
+use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData};
 use super::event::{
     Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
 };
 use super::request::Widget;
+use super::session::{Parsed, schema_of_tool};
 use super::{FunctionCall, Session};
 use crate::json::{Json, Kind, Members};
+use crate::protocol::schema::Schema;
 use crate::protocol::{
     self, Confirmation, Level, Notice, Part, SendError, Session as _, Status, ToolCall, markdown,
 };
@@ -181,7 +183,7 @@ fn confirm(
 fn call(
     call: &ToolCall,
     session: &Session,
-    widgets: &HashMap<&str, (&Widget, &Checked)>,
+    widgets: &HashMap<&str, (&Widget, &Parsed)>,
 ) -> Result<FunctionCall, SendError> {
     if call.arguments.kind() != Kind::Object {
         return Err(SendError::Invalid(
@@ -189,7 +191,7 @@ fn call(
         ));
     }
     if let Some((tool, schema)) = session.tools.get(&call.name).map(|it| &**it) {
-        let arguments = schema.coerce(|| tool.input_schema.clone(), &call.arguments);
+        let arguments = schema_of_tool(tool, schema).coerce(&call.arguments);
         return Ok(ExecuteAgentTool::new(tool, &arguments)?.into());
     }
     let Some((widget, schema)) = widgets.get(&*call.name) else {
@@ -198,8 +200,9 @@ fn call(
         ));
     };
     // The front end would run the call as it is; here the agent learns of a wrong argument.
-    let arguments = schema.coerce(|| Some(widget.schema()), &call.arguments);
-    schema.check(&call.name, || Some(widget.schema()), &arguments)?;
+    let schema = schema.get_or_init(|| Box::new(Schema::new(&widget.schema())));
+    let arguments = schema.coerce(&call.arguments);
+    schema.check_call(&call.name, &arguments)?;
     Ok(GetWidgetData::new([with_arguments(widget, &arguments)]).into())
 }
 

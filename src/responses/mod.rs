@@ -139,6 +139,7 @@ mod stored;
 mod stored_turn;
 mod tool;
 
+pub use assembled::OutputAccumulator;
 pub use content::{Annotation, Content, ContentPart};
 pub use decoder::Decoder;
 pub use error::ErrorObject;

@@ -3,8 +3,8 @@
 use super::function_call::Origin;
 use super::{ExecuteAgentTool, FunctionCall};
 use crate::json::{Json, Kind, Wire};
-use crate::openbb::Session;
 use crate::openbb::legacy::in_era;
+use crate::openbb::session::{Session, schema_of_tool};
 use crate::protocol::SendError;
 
 /// Returns the call in the form of the request's era, after checking its arguments. Calls on which
@@ -135,5 +135,5 @@ fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
     if call.parameters.kind() != Kind::Object {
         return invalid("the arguments of a tool must be an object");
     }
-    schema.check(&tool.name, || tool.input_schema.clone(), &call.parameters)
+    schema_of_tool(tool, schema).check_call(&tool.name, &call.parameters)
 }
