@@ -113,6 +113,7 @@ mod from_conversation;
 mod logprobs;
 mod message;
 mod mount;
+mod profile;
 mod relay;
 mod request;
 mod retained;

@@ -8,6 +8,8 @@ mod documents;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod framing;
+mod known_servers;
+mod profiles;
 mod reports;
 mod same;
 mod stored;

@@ -114,8 +114,9 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 // The client's choice has had its effect.
                 _ => U::choose(&mut self.prompt, &ToolChoice::Auto),
             }
-            let sent = post(U::body(&mut self.prompt));
-            let answer = self.ask(sent, &reply).await?;
+            let mut relay = Relay::<U>::assembling().profile(&self.tools.profile);
+            let sent = post(relay.body(&mut self.prompt));
+            let answer = self.ask(relay, sent, &reply).await?;
             let completion = &answer.completion;
             let calls = completion.calls();
             if self.is_final(&calls) {
@@ -148,6 +149,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     /// Asks the model, and relays its answer.
     async fn ask<F, S, B, E>(
         &mut self,
+        mut relay: Relay<U>,
         sent: F,
         reply: &Reply<P>,
     ) -> Result<Assembled<U>, AgentError>
@@ -159,7 +161,6 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     {
         let is_held = self.held.is_some();
         let call = async {
-            let mut relay = Relay::<U>::assembling();
             let mut stream = pin!(sent.await?);
             while !relay.is_over() {
                 let Some(bytes) = poll_fn(|cx| stream.as_mut().poll_next(cx)).await else {

@@ -10,7 +10,13 @@
 //! (`github-says-citations`), one for a member in the accumulator of chat completions (`openai-stream-members`), and the
 //! search for a model's name when it is mounted (`mounted-models`), which was a fault.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "tests"
+)]
 
 mod stored;
 
