@@ -18,7 +18,7 @@ use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
 use crate::conversations::Recording;
 use crate::protocol::consent::Asking;
-use crate::protocol::{AgentError, Env, Protocol, Record, Resumption};
+use crate::protocol::{AgentError, Env, Protocol, Record, Resumption, Session};
 #[cfg(feature = "resumable")]
 use crate::sync::Exclusive;
 
@@ -91,7 +91,7 @@ impl Body {
     pub(crate) fn run_session<P, A>(
         agent: A,
         mut request: Request<P>,
-        session: P::Session,
+        session: Session<P::Blocks>,
         env: &Env,
     ) -> Self
     where
@@ -99,14 +99,14 @@ impl Body {
         A: Agent<P> + 'static,
     {
         let recording = request.take_recording();
-        let is_stream = P::is_stream(&request);
+        let is_stream = (P::EXTRAS.is_stream)(&request);
         // Otherwise the first write opens the reply, so that the events of another server can be the reply until then.
         // A reply that is asked for by its id begins with it, and some turns are recorded from the reply's own events.
-        let opens = !P::AWAITS_OUTPUT
-            || P::resumption(&request) == Resumption::Required
+        let opens = !P::EXTRAS.awaits_output
+            || (P::EXTRAS.resumption)(&request) == Resumption::Required
             || recording.as_ref().is_some_and(Recording::needs_own_reply);
         // Boxed, because few turns have a next call, and every waiting turn has this future in memory.
-        let next_call = P::next_call(&request).map(Box::new);
+        let next_call = (P::EXTRAS.next_call)(&request).map(Box::new);
         let record = Record::new(env, P::NAME)
             .path(request.path())
             .agent(request.agent())
@@ -116,7 +116,7 @@ impl Body {
         let record = record.open_span(request.headers());
         let request = request.with_env(env);
         let (asking, _) = request.begin();
-        let answered = P::answered(&request).filter(|_| next_call.is_none());
+        let answered = (P::EXTRAS.answered)(&request).filter(|_| next_call.is_none());
         let answered = answered.map(|wait| Box::new((wait, request.head())));
         let mut body = Self::drive(
             session,
@@ -129,7 +129,8 @@ impl Body {
                     None => agent.answer(request, reply).await,
                 };
                 if let Some(answered) = answered {
-                    result = Box::pin(go_on(&agent, result, &channel, answered)).await;
+                    let (wait, head) = *answered;
+                    result = Box::pin(go_on(&agent, result, &channel, wait, head)).await;
                 }
                 channel.settle(match result {
                     Ok(()) => Outcome::Answered,
@@ -144,7 +145,7 @@ impl Body {
     }
 
     fn drive<P, Fut>(
-        session: P::Session,
+        session: Session<P::Blocks>,
         record: Record,
         asking: Asking,
         form: (bool, bool),
@@ -339,11 +340,7 @@ impl Canceller {
     }
 }
 
-impl fmt::Debug for Canceller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Canceller")
-    }
-}
+opaque_debug!(Canceller);
 
 impl Stream for Body {
     type Item = Result<Bytes, Interrupted>;

@@ -78,7 +78,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         Self {
             relay,
             is_same,
-            is_stream: P::is_stream(request),
+            is_stream: (P::EXTRAS.is_stream)(request),
             is_heard: true,
             frame: Vec::new(),
             reply,

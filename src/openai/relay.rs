@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 
-use super::session::{self, Session};
+use super::session::{self, Reply};
 use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Content,
     ErrorObject, Event, FunctionCall, FunctionDelta, OpenAi, Tool, ToolCall, ToolCallDelta,
@@ -15,8 +15,8 @@ use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
-    self, Call, CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, TooLarge,
-    ToolChoice, Usage,
+    self, Call, CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, Session,
+    TooLarge, ToolChoice, Usage,
 };
 
 /// A relay of another server's chunks into a reply.
@@ -66,7 +66,7 @@ impl Upstream for OpenAi {
         Some(vec![Event::Chunk(completion.into()), Event::Done])
     }
 
-    fn follow(session: &mut Session, event: &Event) -> FrameKind {
+    fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session::follow(session, event)
     }
 

@@ -7,14 +7,14 @@ use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
-    ErrorObject, Event, EventKind, Item, OutputAccumulator, Response, Responses, ResponsesRequest,
-    Session, StreamEvent, Tool,
+    ErrorObject, Event, EventKind, Item, OutputAccumulator, Reply, Response, Responses,
+    ResponsesRequest, StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::{
     self, Call, CallDelta, CallForm, Citation, Content, Conversation, Cut, Delta, Failure,
-    FrameKind, Part, TooLarge, ToolChoice, Usage,
+    FrameKind, Part, Session, TooLarge, ToolChoice, Usage,
 };
 
 /// A relay of another server's events into a reply.
@@ -94,8 +94,8 @@ impl Upstream for Responses {
         Some(events)
     }
 
-    fn follow(session: &mut Session, event: &Event) -> FrameKind {
-        session.follow(event)
+    fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
+        session.follow().0.follow(event)
     }
 
     fn native(event: &Event) -> Option<StreamEvent> {

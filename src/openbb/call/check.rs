@@ -3,15 +3,16 @@
 use super::function_call::Origin;
 use super::{ExecuteAgentTool, FunctionCall};
 use crate::json::{Json, Kind, Wire};
+use crate::openbb::Reply;
 use crate::openbb::legacy::in_era;
-use crate::openbb::session::{Session, schema_of_tool};
+use crate::openbb::session::schema_of_tool;
 use crate::protocol::SendError;
 
 /// Returns the call in the form of the request's era, after checking its arguments. Calls on which
 /// the front end would fail the turn are refused.
 pub(in crate::openbb) fn prepare(
     call: &FunctionCall,
-    session: &Session,
+    session: &Reply,
 ) -> Result<FunctionCall, SendError> {
     let mut call = call.clone();
     // A relayed call was checked by its sender; changing it could break its result.
@@ -44,7 +45,7 @@ pub(in crate::openbb) fn prepare(
     Ok(call)
 }
 
-fn check(call: &FunctionCall, session: &Session) -> Result<(), SendError> {
+fn check(call: &FunctionCall, session: &Reply) -> Result<(), SendError> {
     let count = |key: &str| {
         let list = call.input_arguments.get(key).unwrap_or_default();
         list.elements().count()
@@ -119,7 +120,7 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
 
 /// Checks the call of an MCP tool. The name must be one that the request offers. A name without `_`
 /// and an empty server id throw in the browser.
-fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
+fn check_tool(arguments: &Json, session: &Reply) -> Result<(), SendError> {
     let call: ExecuteAgentTool = Wire::from_raw(arguments).unwrap_or_default();
     let Some((tool, schema)) = session.tools.get(&call.tool_name).map(|it| &**it) else {
         return Err(SendError::Unsupported(

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Artifact, FunctionCall, OpenBb, QueryRequest, Session, StatusUpdate};
-use copilot_wire::protocol::{Citation, Env, Part, Protocol, Session as _, ToolCall};
+use copilot_wire::openbb::{Artifact, FunctionCall, OpenBb, QueryRequest, Reply, StatusUpdate};
+use copilot_wire::protocol::{Citation, Env, Part, Protocol, Session, ToolCall};
 
 use super::{List, each};
 use crate::Work;
@@ -17,7 +17,7 @@ fn read(more: &str) -> QueryRequest {
         .unwrap()
 }
 
-fn session(request: &QueryRequest) -> Session {
+fn session(request: &QueryRequest) -> Session<Reply> {
     OpenBb::session(request, &(), &Env::default())
 }
 
@@ -90,7 +90,7 @@ fn state(count: usize) -> Work {
         let call = FunctionCall::raw("f", Json::parse("{}".to_owned()).unwrap());
         let carried = call.clone().state_from(&own).extra_state.unwrap();
         let both = call.extra_state(carried).state_from(&own);
-        assert!(OpenBb::next_call(&pending).is_some());
+        assert!((OpenBb::EXTRAS.next_call)(&pending).is_some());
         both.extra_state.unwrap().members().count()
     })
 }

@@ -11,8 +11,8 @@ use copilot_wire::meilisearch::Meilisearch;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{
-    Chart, ChartKind, Citation, Env, Notice, Part, Protocol, Session as _, Status, Table, ToolCall,
-    ToolRun, Usage,
+    Chart, ChartKind, Citation, Env, Notice, Part, Protocol, Status, Table, ToolCall, ToolRun,
+    Usage,
 };
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
