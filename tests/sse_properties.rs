@@ -399,50 +399,6 @@ fn errors_say_what_and_where_but_not_the_payload() {
     assert!(!format!("{decoder:?}").contains("secret"));
 }
 
-/// Quadratic work would take hours here: each of these moves or searches many megabytes in many
-/// small steps.
-#[test]
-fn work_is_linear_in_the_length_of_the_stream() {
-    let size = 8 * 1024 * 1024;
-    let line = format!("data: {}\n\n", "x".repeat(size));
-    for chunk_size in [1, 16, 1_460] {
-        let mut decoder = Decoder::new().limit(2 * size);
-        let mut lengths = Vec::new();
-        for mut chunk in line.as_bytes().chunks(chunk_size) {
-            while let Some(frame) = decoder.next(&mut chunk).unwrap() {
-                let Frame::Event(event) = frame else {
-                    panic!("{frame:?}")
-                };
-                lengths.push(event.data().len());
-            }
-        }
-        assert_eq!(lengths, [size]);
-    }
-
-    let count = size / 9;
-    let events = "data: x\n\n".repeat(count);
-    let mut decoder = Decoder::new();
-    let mut chunk = events.as_bytes();
-    let mut seen = 0;
-    while decoder.next(&mut chunk).unwrap().is_some() {
-        seen += 1;
-    }
-    assert_eq!(seen, count);
-
-    let lines = format!("{}\n", "data: x\n".repeat(count));
-    let mut decoder = Decoder::new().limit(2 * size);
-    let mut lengths = Vec::new();
-    for mut chunk in lines.as_bytes().chunks(16) {
-        while let Some(frame) = decoder.next(&mut chunk).unwrap() {
-            let Frame::Event(event) = frame else {
-                panic!("{frame:?}")
-            };
-            lengths.push(event.data().len());
-        }
-    }
-    assert_eq!(lengths, [2 * count - 1]);
-}
-
 #[test]
 fn an_event_that_is_not_finished_is_taken_back() {
     let mut out = b"data: first\n\n".to_vec();

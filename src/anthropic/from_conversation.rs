@@ -56,8 +56,8 @@ impl MessagesRequest {
     /// Creates a request with what the server of a profile wants of the conversation.
     pub(super) fn for_profile(conversation: &impl Conversation, profile: &Profile) -> Self {
         let mut system = Vec::new();
-        let mut turns = Turns::default();
-        for item in prompt_items(conversation) {
+        let messages = prompt_items(conversation, 0, |messages, item| {
+            let mut turns = Turns(messages);
             match item {
                 PromptItem::System(text) => system.push(text.into_owned()),
                 PromptItem::User(text, files) => turns.user(&text, &files),
@@ -66,14 +66,14 @@ impl MessagesRequest {
                     turns.add("user", results.into_iter().map(result));
                 }
             }
-        }
+        });
         let format = conversation.answer_format();
         if matches!(format, Some(AnswerFormat::Json)) {
             system.push(JSON.to_owned());
         }
         let mut request = Self {
             max_tokens: profile.max_tokens.or(Some(Self::MAX_TOKENS)),
-            messages: turns.all.into(),
+            messages,
             tools: conversation.tools().map(Tool::from).collect(),
             output_config: format.as_ref().and_then(output_config),
             ..Self::default()
@@ -202,30 +202,27 @@ impl MessagesRequest {
 }
 
 /// The messages so far; consecutive messages of one role are merged.
-#[derive(Default)]
-struct Turns {
-    all: Vec<MessageParam>,
-}
+struct Turns<'a>(&'a mut List<MessageParam>);
 
-impl Turns {
+impl Turns<'_> {
     fn add(&mut self, role: &str, blocks: impl IntoIterator<Item = ContentBlock>) {
         let mut blocks = blocks.into_iter().peekable();
         // A message without content is refused.
         if blocks.peek().is_none() {
             return;
         }
-        if self.all.is_empty() && role != "user" {
+        if self.0.is_empty() && role != "user" {
             self.add("user", [ContentBlock::text(NO_BEGINNING)]);
         }
-        match self.all.last_mut() {
+        match self.0.last_mut() {
             Some(MessageParam {
                 role: last,
                 content: Content::Parts(parts),
                 ..
-            }) if last == role => parts.extend(blocks),
+            }) if last == role => blocks.for_each(|block| parts.push(block)),
             _ => {
                 let content = Content::Parts(blocks.collect());
-                self.all.push(MessageParam::new(role, content));
+                self.0.push(MessageParam::new(role, content));
             }
         }
     }

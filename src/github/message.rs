@@ -13,7 +13,7 @@ use crate::protocol::{self, ContentPart};
 /// `gh debug-cli`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(escape = Json)]
+#[wire(never_empty, escape = Json)]
 pub struct Message {
     /// The role: `user`, `assistant` or `system`; also `function`, `tool` or any other text.
     pub role: String,

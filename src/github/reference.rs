@@ -28,7 +28,7 @@ use crate::protocol::{Citation, SendError};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(escape = Json)]
+#[wire(never_empty, escape = Json)]
 pub struct Reference {
     /// The type on the wire, such as `client.file`.
     #[wire(name = "type")]

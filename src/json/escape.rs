@@ -84,7 +84,8 @@ fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
         // A buffer that grows holds a large text three times, so its length is counted first.
         let length = match rest.len() {
             length if length < LARGE => length,
-            _ => escaped_bytes(rest),
+            // And with what `escape_words` takes for its last bytes.
+            _ => escaped_bytes(rest) + STAGE,
         };
         out.reserve(clean + length + STAGE);
         out.extend_from_slice(bytes.get(..clean).unwrap_or_default());

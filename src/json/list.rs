@@ -82,8 +82,17 @@ impl<T> List<T> {
 
     /// Appends an element.
     pub fn push(&mut self, value: T) {
-        self.known.push(value);
+        push(&mut self.known, value);
     }
+}
+
+/// Appends to a list of which nobody knows the length. It grows by a quarter: were it doubled, it would take up to three
+/// times the memory.
+pub(crate) fn push<T>(list: &mut Vec<T>, value: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(4 + list.len() / 4);
+    }
+    list.push(value);
 }
 
 impl<T> Deref for List<T> {
@@ -114,13 +123,20 @@ impl<T> From<Vec<T>> for List<T> {
 
 impl<T> FromIterator<T> for List<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        Vec::from_iter(values).into()
+        let mut list = Self::new();
+        list.extend(values);
+        list
     }
 }
 
 impl<T> Extend<T> for List<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
-        self.known.extend(values);
+        let values = values.into_iter();
+        // Not for each of several extensions, which would move the list each time.
+        if self.known.is_empty() {
+            self.known.reserve_exact(values.size_hint().0);
+        }
+        values.for_each(|value| self.push(value));
     }
 }
 
@@ -151,6 +167,20 @@ impl<'a, T> IntoIterator for &'a mut List<T> {
     }
 }
 
+/// Makes room for the element of an array at which the reader is.
+///
+/// Most lists have one element, and a request lives as long as its stream. A long list gets room for all others at
+/// once, which are counted: were it doubled each time, it would take three times the memory.
+fn reserve<T>(list: &mut Vec<T>, reader: &Reader<'_>) {
+    const LONG: usize = 64;
+    match list.len() {
+        length if length < list.capacity() => {}
+        0 => list.reserve_exact(1),
+        LONG.. => list.reserve_exact(reader.count_rest()),
+        _ => {}
+    }
+}
+
 impl<T: Wire> Wire for List<T> {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Array) {
@@ -160,24 +190,24 @@ impl<T: Wire> Wire for List<T> {
         reader.array(|reader, _| {
             // A failed read may have consumed a part of the element.
             let bookmark = reader.clone();
-            let failed = match T::read_from(reader) {
-                Ok(Some(value)) => {
-                    // Most lists have one element, and a request lives as long as its stream, so
-                    // this saves memory.
-                    if list.known.is_empty() {
-                        list.known.reserve_exact(1);
+            let mut failed = None;
+            if !T::NEVER_EMPTY || !reader.is_empty_object() {
+                match T::read_from(reader) {
+                    Ok(Some(value)) => {
+                        reserve(&mut list.known, &bookmark);
+                        list.known.push(value);
+                        return Ok(());
                     }
-                    list.known.push(value);
-                    return Ok(());
+                    Ok(None) => {}
+                    Err(error) => failed = Some(error),
                 }
-                Ok(None) => None,
-                Err(error) => Some(error),
-            };
-            *reader = bookmark;
+                *reader = bookmark.clone();
+            }
             // If the element is not valid JSON, the first error has the better position.
             let json = reader.value().map_err(|error| failed.unwrap_or(error))?;
-            let odd = list.odd.get_or_insert_default();
-            odd.0.push((list.known.len(), json));
+            let odd = &mut list.odd.get_or_insert_default().0;
+            reserve(odd, &bookmark);
+            odd.push((list.known.len(), json));
             Ok(())
         })?;
         list.known.shrink_to_fit();

@@ -9,7 +9,7 @@ use super::value::Json;
 /// Members of an object, in the order of the text, duplicates included.
 ///
 /// Models retain their unknown members here, so that they can be used and are written unchanged.
-/// `Debug` prints the keys only.
+/// `Debug` prints the keys only. Without members it is as small as a pointer, because nearly all lists are empty.
 ///
 /// ```
 /// use copilot_wire::json::{Json, Members};
@@ -21,22 +21,36 @@ use super::value::Json;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
-pub struct Members(Vec<(String, Json)>);
+pub struct Members(Option<Box<All>>);
+
+/// The members, of which there is at least one.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+struct All(Vec<(String, Json)>);
 
 impl Members {
     /// Creates an empty list.
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self(None)
+    }
+
+    fn all(&self) -> &[(String, Json)] {
+        self.0.as_ref().map_or(&[], |all| &all.0)
     }
 
     /// Appends a member.
     pub fn push(&mut self, key: impl Into<String>, value: Json) {
-        self.0.push((key.into(), value));
+        let all = &mut self.0.get_or_insert_default().0;
+        // Most objects have one such member.
+        if all.is_empty() {
+            all.reserve_exact(1);
+        }
+        all.push((key.into(), value));
     }
 
     /// Sets the first member with this key, or appends a member if none has the key.
     pub fn set(&mut self, key: &str, value: Json) {
-        match self.0.iter_mut().find(|(name, _)| name == key) {
+        let mut all = self.0.iter_mut().flat_map(|all| &mut all.0);
+        match all.find(|(name, _)| name == key) {
             Some((_, old)) => *old = value,
             None => self.push(key, value),
         }
@@ -44,7 +58,7 @@ impl Members {
 
     /// Returns the member with this key; the last one if there are several, as in JavaScript.
     pub fn get(&self, key: &str) -> Option<&Json> {
-        self.0
+        self.all()
             .iter()
             .rev()
             .find(|(name, _)| name == key)
@@ -53,22 +67,25 @@ impl Members {
 
     /// Returns an iterator over the members in order.
     pub fn iter(&self) -> MembersIter<'_> {
-        self.0.iter().map(|(key, value)| (key, value))
+        self.all().iter().map(|(key, value)| (key, value))
     }
 
     /// Retains the members whose key passes a test.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
-        self.0.retain(|(key, _)| keep(key));
+        if let Some(all) = &mut self.0 {
+            all.0.retain(|(key, _)| keep(key));
+        }
+        self.0.take_if(|all| all.0.is_empty());
     }
 
     /// Returns the number of members.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.all().len()
     }
 
     /// Returns `true` if there are no members.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
     }
 }
 
@@ -90,14 +107,15 @@ impl IntoIterator for Members {
     type IntoIter = vec::IntoIter<(String, Json)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.0.map(|all| all.0).unwrap_or_default().into_iter()
     }
 }
 
 impl<K: Into<String>> Extend<(K, Json)> for Members {
     fn extend<I: IntoIterator<Item = (K, Json)>>(&mut self, members: I) {
-        self.0
-            .extend(members.into_iter().map(|(key, value)| (key.into(), value)));
+        for (key, value) in members {
+            self.push(key, value);
+        }
     }
 }
 

@@ -75,6 +75,8 @@ pub use error::{JsonError, WriteError};
 pub use escape::{Escape, escape};
 pub use kind::Kind;
 pub use list::List;
+#[allow(unused_imports, reason = "only dialects of models make such lists")]
+pub(crate) use list::push;
 pub use members::{Members, MembersIter};
 pub use object_writer::{ObjectWriter, ValueWriter};
 pub use pointer::is_pointer;

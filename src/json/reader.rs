@@ -196,6 +196,22 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Returns the number of elements of an array, from that at the position of the reader on, as far as it is valid.
+    pub(super) fn count_rest(&self) -> usize {
+        let mut ahead = self.clone();
+        let mut count = 1;
+        while ahead.skip().is_ok() && matches!(ahead.more(Container::Array, false), Ok(true)) {
+            count += 1;
+        }
+        count
+    }
+
+    /// Returns `true` if the next value is an object without members.
+    pub(super) fn is_empty_object(&self) -> bool {
+        let text = self.text.as_bytes();
+        self.is(Kind::Object) && text.get(skip_space(text, self.at + 1)) == Some(&b'}')
+    }
+
     /// Reads any value as a slice of the body, validated but not decoded.
     ///
     /// # Errors
@@ -204,8 +220,15 @@ impl<'a> Reader<'a> {
     pub fn value(&mut self) -> Result<Json, JsonError> {
         let start = self.at;
         self.skip()?;
-        // `skip` has validated the value, so it is not parsed again. The slice shares the memory of the body.
-        Ok(Json::trusted(self.body.slice(start..self.at)))
+        // `skip` has validated the value, so it is not parsed again. The slice keeps the body in memory, which the values
+        // that bodies have most need not.
+        const COMMON: [&str; 6] = ["null", "true", "false", "{}", "[]", "\"\""];
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        let common = COMMON.iter().find(|common| **common == text);
+        Ok(Json::trusted(match common {
+            Some(common) => Bytes::from_static(common.as_bytes()),
+            None => self.body.slice(start..self.at),
+        }))
     }
 
     /// Reads one value with `read`, or as raw JSON if `read` fails.

@@ -1,10 +1,13 @@
 //! The list of models.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::Dialect;
+use super::named::Named;
 use crate::agent::Body;
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter};
@@ -74,41 +77,32 @@ impl Card {
     }
 }
 
-/// The models of all protocols of a router, each with the base path below which it is listed.
+/// The models of all protocols of a router.
 #[derive(Clone, Debug, Default)]
 struct Cards {
-    all: Vec<(String, Card)>,
-    /// The formats of dialects that do not use the common format, with their refusals.
-    catalogs: Vec<(Catalog, Refuse)>,
+    all: Named<Card>,
+    /// The formats of dialects that do not use the common format, by the name of the dialect, with their refusals.
+    catalogs: BTreeMap<&'static str, (Catalog, Refuse)>,
 }
 
 impl Cards {
-    fn at<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a Card> {
-        let here = self.all.iter().filter(move |(path, _)| path == base);
-        here.map(|(_, card)| card)
-    }
-
-    fn find<'a>(&'a self, base: &'a str, id: &str) -> Option<&'a Card> {
-        self.at(base).find(|card| card.id == id)
-    }
-
     /// Returns the format that the client with these headers expects; `None` for the common format.
     fn catalog(&self, headers: &HeaderMap) -> Option<&(Catalog, Refuse)> {
-        let mut catalogs = self.catalogs.iter();
+        let mut catalogs = self.catalogs.values();
         catalogs.find(|(catalog, _)| (catalog.is_for)(headers))
     }
 
     /// Writes the list as a document.
     fn document(&self, base: &str, headers: &HeaderMap) -> Vec<u8> {
         if let Some((catalog, _)) = self.catalog(headers) {
-            return (catalog.list)(&self.at(base).collect::<Vec<_>>());
+            return (catalog.list)(&self.all.at(base).iter().collect::<Vec<_>>());
         }
         let mut out = Vec::new();
         let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
         object(to, |list| {
             list.str("object", "list");
             // Serializing entries cannot fail.
-            let _ = list.array("data", self.at(base), |card, to| {
+            let _ = list.array("data", self.all.at(base), |card, to| {
                 card.write_to(to);
                 Ok(())
             });
@@ -121,7 +115,7 @@ impl Cards {
 /// whose clients request the list in another format at another path.
 pub fn cards<'a>(call: &'a Call, base: &'a str) -> impl Iterator<Item = &'a Card> {
     let cards = call.shared::<Cards>().into_iter();
-    cards.flat_map(move |cards| cards.at(base))
+    cards.flat_map(move |cards| cards.all.at(base))
 }
 
 /// Adds a model to `GET {base}/models`, unless the list has one with its name.
@@ -132,12 +126,10 @@ pub(super) fn list<P: Dialect>(
 ) -> Result<(), MountError> {
     let cards = site.shared::<Cards>();
     // One name may be mounted for several protocols, but is listed once.
-    if cards.find(base, &card.id).is_none() {
-        cards.all.push((base.to_owned(), card));
-    }
-    // Further models of a dialect add the same format again; only the first copy is used.
+    let id = card.id.clone();
+    cards.all.insert(base, &id, card);
     if let Some(catalog) = P::CATALOG {
-        cards.catalogs.push((catalog, P::refuse));
+        cards.catalogs.insert(P::NAME, (catalog, P::refuse));
     }
     routes(site, base.to_owned(), P::refuse)
 }
@@ -164,7 +156,7 @@ impl Endpoint for OneModel {
         let cards = call.shared::<Cards>();
         let id = call.param("model").unwrap_or_default();
         let catalog = cards.and_then(|cards| cards.catalog(&call.parts.headers));
-        match (cards.and_then(|cards| cards.find(&self.0, id)), catalog) {
+        match (cards.and_then(|cards| cards.all.find(&self.0, id)), catalog) {
             (Some(card), Some((catalog, _))) => json(StatusCode::OK, (catalog.model)(card)),
             (Some(card), None) => json(StatusCode::OK, card.document()),
             (None, Some((_, refuse))) => refuse(&unknown_model()).map(Body::full),

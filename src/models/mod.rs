@@ -11,6 +11,7 @@ mod chat;
 mod contents;
 mod free_text;
 mod mount;
+mod named;
 mod passthrough;
 mod profile;
 mod prompt;

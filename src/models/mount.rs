@@ -1,5 +1,6 @@
 //! Mounting of agents as models.
 
+use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use futures_core::Stream as _;
 use http::{Method, Response};
 
 use super::card::{list, unknown_model};
+use super::named::Named;
 use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
 use crate::conversations::{RecordError, UserConversations};
@@ -23,17 +25,27 @@ const RESUMING: Duration = Duration::from_secs(20);
 type Mounted<P> = (Model<P>, Arc<dyn Agent<P>>);
 
 /// The models of one protocol in a router.
-struct Models<P>(Vec<Mounted<P>>);
+struct Models<P> {
+    named: Named<Mounted<P>>,
+    /// The model for all other names, by base path.
+    others: HashMap<String, Mounted<P>>,
+}
 
 impl<P> Default for Models<P> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self {
+            named: Named::default(),
+            others: HashMap::new(),
+        }
     }
 }
 
 impl<P> Clone for Models<P> {
     fn clone(&self) -> Self {
-        Self(self.0.clone())
+        Self {
+            named: self.named.clone(),
+            others: self.others.clone(),
+        }
     }
 }
 
@@ -52,16 +64,22 @@ impl<P: Dialect> Mount for Model<P> {
             .ok_or_else(|| MountError::Path(self.path.clone()))?
             .to_owned();
         let models = site.shared::<Models<P>>();
-        if models.at(&base).any(|(model, _)| model.id() == self.id()) {
-            let message = format!("model already mounted: {}", self.id());
-            return Err(MountError::Invalid(message));
-        }
-        if self.is_catch_all && models.at(&base).any(|(model, _)| model.is_catch_all) {
-            let message = format!("a second model for all names: {}", self.id());
-            return Err(MountError::Invalid(message));
-        }
+        let id = self.id().to_owned();
+        let is_catch_all = self.is_catch_all;
         let card = self.card.clone();
-        models.0.push((self, agent));
+        let mounted = (self, agent);
+        if is_catch_all
+            && models
+                .others
+                .insert(base.clone(), mounted.clone())
+                .is_some()
+        {
+            let message = format!("a second model for all names: {id}");
+            return Err(MountError::Invalid(message));
+        }
+        if !models.named.insert(&base, &id, mounted) {
+            return Err(MountError::Invalid(format!("model already mounted: {id}")));
+        }
         let path = format!("{base}{}", P::PATH);
         P::routes(&path, site)?;
         site.shared_route(Method::POST, &path, Answers::<P>::at(&base))?;
@@ -70,18 +88,14 @@ impl<P: Dialect> Mount for Model<P> {
 }
 
 impl<P: Dialect> Models<P> {
-    /// Returns an iterator over the models with this base path.
-    fn at<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a Mounted<P>> {
-        self.0
-            .iter()
-            .filter(move |(model, _)| model.base_path() == Some(base))
-    }
-
     /// Returns the requested model, or the first one if the request names none.
-    fn find<'a>(&'a self, base: &'a str, id: &str) -> Result<&'a Mounted<P>, Refusal> {
-        self.at(base)
-            .find(|(model, _)| id.is_empty() || model.id() == id)
-            .or_else(|| self.at(base).find(|(model, _)| model.is_catch_all))
+    fn find(&self, base: &str, id: &str) -> Result<&Mounted<P>, Refusal> {
+        let named = match id {
+            "" => self.named.at(base).first(),
+            id => self.named.find(base, id),
+        };
+        named
+            .or_else(|| self.others.get(base))
             .ok_or_else(unknown_model)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::mem;
 
-use crate::json::Json;
+use crate::json::{Json, List, push};
 use crate::protocol::base64;
 use crate::protocol::calls::Calls;
 use crate::protocol::with_reasoning;
@@ -74,11 +74,17 @@ impl CallResult<'_> {
     }
 }
 
-/// Returns the conversation, corrected where servers of models would refuse it: each call has a unique id and is
-/// followed by its result, wherever the client put it; a call or a result that is repeated is one; a result without a
-/// call gets one; and documents are a message before the latest user message.
-#[must_use]
-pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
+/// Calls `each` with a list and every element of the conversation, and returns the list. At the beginning the list has
+/// room for as many elements as there are messages, and for so many more for each call with its result.
+///
+/// The conversation is corrected where servers of models would refuse it: each call has a unique id and is followed by
+/// its result, wherever the client put it; a call or a result that is repeated is one; a result without a call gets one;
+/// and documents are a message before the latest user message.
+pub fn prompt_items<'a, C: Conversation, T>(
+    conversation: &'a C,
+    for_each_call: usize,
+    mut each: impl FnMut(&mut List<T>, PromptItem<'a>),
+) -> List<T> {
     let mut prompt = Prompt::default();
     for item in with_reasoning(conversation) {
         match item {
@@ -97,7 +103,11 @@ pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
         };
         documents.extend([title, "\n\n# ", &document.name, "\n\n", &document.content]);
     }
-    prompt.finish(documents)
+    // Were the list doubled when it is full, it would take up to three times the memory.
+    let count = prompt.said.len() + for_each_call * prompt.made.len();
+    let mut list = List::from(Vec::with_capacity(count));
+    prompt.finish(documents, |item| each(&mut list, item));
+    list
 }
 
 /// The elements so far, and the calls with their results.
@@ -157,12 +167,13 @@ impl<'a> Prompt<'a> {
             self.turns += 1;
             self.calls.turn();
         }
-        self.said.push(Said::Message(match message.role {
+        let item = match message.role {
             Role::System => PromptItem::System(message.text),
             Role::Assistant => PromptItem::Assistant(message.text, Vec::new(), "".into()),
             // As a user message the text is read, and it is never an instruction of the system.
             _ => PromptItem::User(message.text, Vec::new()),
-        }));
+        };
+        push(&mut self.said, Said::Message(item));
     }
 
     fn called(&mut self, call: Call<'a>) {
@@ -202,17 +213,18 @@ impl<'a> Prompt<'a> {
     fn push(&mut self, call: Call<'a>, kind: MadeBy, result: Option<CallResult<'a>>) {
         match (self.said.last_mut(), self.owner) {
             (Some(Said::Calls(count)), Owner::Message) => *count += 1,
-            _ => self.said.push(Said::Calls(1)),
+            _ => push(&mut self.said, Said::Calls(1)),
         }
         self.owner = Owner::Message;
         self.calls.push(&call, result.is_some());
         let turn = self.turns;
-        self.made.push(Made {
+        let made = Made {
             call,
             result,
             turn,
             kind,
-        });
+        };
+        push(&mut self.made, made);
     }
 
     fn answered(&mut self, result: ToolResult<'a>) {
@@ -274,9 +286,9 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Returns the elements, with the documents before the latest user message: the instructions remain first, and the
-    /// question last.
-    fn finish(mut self, documents: String) -> Vec<PromptItem<'a>> {
+    /// Calls `each` with the elements, with the documents before the latest user message: the instructions remain
+    /// first, and the question last.
+    fn finish(mut self, documents: String, each: impl FnMut(PromptItem<'a>)) {
         let is_user = |said: &Said<'_>| matches!(said, Said::Message(PromptItem::User(..)));
         let latest = self.said.iter().rposition(is_user).unwrap_or_default();
         let mut documents = Some(documents).filter(|documents| !documents.is_empty());
@@ -285,14 +297,18 @@ impl<'a> Prompt<'a> {
             .iter()
             .map(|made| self.is_left_out(made))
             .collect();
+        // They take memory beside what follows.
+        drop(self.calls);
         let mut made = self.made.into_iter().zip(is_left_out);
         let mut ids = Ids::default();
-        let mut items = Vec::with_capacity(self.said.len());
+        let mut items = Items { last: None, each };
         // Files follow the results, which directly follow the message with the calls.
         let mut files = Vec::new();
         for (at, said) in self.said.into_iter().enumerate() {
             if !matches!(said, Said::Calls(_)) {
-                items.extend(user_files(&mut files));
+                user_files(&mut files)
+                    .into_iter()
+                    .for_each(|it| items.push(it));
             }
             if let Some(documents) = documents.take_if(|_| at == latest) {
                 items.push(PromptItem::User(documents.into(), Vec::new()));
@@ -306,16 +322,20 @@ impl<'a> Prompt<'a> {
                 }
                 Said::Files(own) => files = own,
                 Said::Calls(count) => {
-                    let made = made.by_ref().take(count);
-                    let made = made.filter_map(|(made, is_left_out)| {
-                        (!is_left_out).then(|| ids.complete(made))
-                    });
-                    let (calls, results): (Vec<_>, Vec<_>) = made.unzip();
+                    let mut calls = Vec::with_capacity(count);
+                    let mut results = Vec::with_capacity(count);
+                    for (made, is_left_out) in made.by_ref().take(count) {
+                        if !is_left_out {
+                            let (call, result) = ids.complete(made);
+                            calls.push(call);
+                            results.push(result);
+                        }
+                    }
                     if calls.is_empty() {
                         continue;
                     }
                     let reasoning = self.reasoning.remove(&at);
-                    match items.last_mut() {
+                    match &mut items.last {
                         Some(PromptItem::Assistant(_, own, before)) if own.is_empty() => {
                             *own = calls;
                             if let Some(text) = reasoning {
@@ -332,10 +352,10 @@ impl<'a> Prompt<'a> {
                 }
             }
         }
-        items.extend(user_files(&mut files));
         let documents = documents.map(|documents| PromptItem::User(documents.into(), Vec::new()));
-        items.extend(documents);
-        items
+        let last = user_files(&mut files).into_iter().chain(documents);
+        last.for_each(|it| items.push(it));
+        items.last.into_iter().for_each(items.each);
     }
 
     /// Returns `true` for a repetition with the result of the call that it repeats, or without a result.
@@ -354,6 +374,18 @@ impl<'a> Prompt<'a> {
                 (result, _) => result.is_none(),
             },
         }
+    }
+}
+
+/// Passes elements on, all but the last one, which may still get its calls.
+struct Items<'a, F> {
+    last: Option<PromptItem<'a>>,
+    each: F,
+}
+
+impl<'a, F: FnMut(PromptItem<'a>)> Items<'a, F> {
+    fn push(&mut self, item: PromptItem<'a>) {
+        self.last.replace(item).into_iter().for_each(&mut self.each);
     }
 }
 

@@ -269,7 +269,7 @@ impl Building {
             content: self.content.map_or(Content::Null, Content::Text),
             refusal: self.refusal,
             tool_calls: calls.map(PartialCall::into_tool_call).collect(),
-            function_call: self.function_call,
+            function_call: self.function_call.map(Box::new),
             unknown: unknown.collect::<Members>(),
             ..ChatMessage::default()
         };

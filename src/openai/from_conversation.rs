@@ -39,23 +39,20 @@ impl ChatRequest {
 
     /// Creates a request with what the server of a profile wants of the conversation.
     pub(super) fn for_profile(conversation: &impl Conversation, profile: &Profile) -> Self {
-        let mut messages = List::new();
-        for item in prompt_items(conversation) {
-            match item {
-                PromptItem::System(text) => messages.push(ChatMessage::system(text)),
-                PromptItem::User(text, files) => {
-                    messages.push(ChatMessage::user(content(&text, &files)));
-                }
-                PromptItem::Assistant(text, calls, reasoning) => {
-                    let mut message = assistant(text.into(), calls);
-                    let name = profile.reasoning.name().filter(|_| !reasoning.is_empty());
-                    let value = Json::encode(&*reasoning).ok();
-                    message.unknown.extend(name.zip(value));
-                    messages.push(message);
-                }
-                PromptItem::Results(results) => add_results(&mut messages, results),
+        let messages = prompt_items(conversation, 1, |messages, item| match item {
+            PromptItem::System(text) => messages.push(ChatMessage::system(text)),
+            PromptItem::User(text, files) => {
+                messages.push(ChatMessage::user(content(&text, &files)));
             }
-        }
+            PromptItem::Assistant(text, calls, reasoning) => {
+                let mut message = assistant(text.into(), calls);
+                let name = profile.reasoning.name().filter(|_| !reasoning.is_empty());
+                let value = Json::encode(&*reasoning).ok();
+                message.unknown.extend(name.zip(value));
+                messages.push(message);
+            }
+            PromptItem::Results(results) => add_results(messages, results),
+        });
         let mut request = Self {
             messages,
             tools: conversation.tools().map(Tool::from).collect(),

@@ -22,7 +22,7 @@ pub struct ChatMessage {
     /// The calls of the assistant.
     pub tool_calls: List<ToolCall>,
     /// The call of the assistant, in the form that preceded tools.
-    pub function_call: Option<FunctionCall>,
+    pub function_call: Option<Box<FunctionCall>>,
     /// The id of the call whose result the message is.
     pub tool_call_id: Option<String>,
     /// Members that this crate does not know.

@@ -2,12 +2,23 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::sync::OnceLock;
 
 use super::event::{CALL, CHUNK, Names, write_event};
 use super::legacy::Era;
 use super::request::{Piece, Role, Tool, pieces, widget_tools};
 use super::{FunctionCall, Output, QueryRequest, SourceInfo, Widget, call};
+use crate::protocol::schema::Schema;
 use crate::protocol::{Blocks, End, Env, Part, SendError, Session, Writer};
+
+/// A schema that is parsed when the first call needs it.
+pub(super) type Parsed = OnceLock<Box<Schema>>;
+
+/// Returns the schema of a tool, which accepts everything if the tool has none.
+pub(super) fn schema_of_tool<'a>(tool: &Tool, parsed: &'a Parsed) -> &'a Schema {
+    let parse = || Schema::new(&tool.input_schema.clone().unwrap_or_default());
+    parsed.get_or_init(|| Box::new(parse()))
+}
 
 /// The state of one reply: the features that the request switched on, and the names that are taken.
 #[derive(Debug)]
@@ -17,9 +28,9 @@ pub struct Reply {
     pub(super) has_client_sql: bool,
     pub(super) has_orchestration: bool,
     /// The MCP tools by their names. The first of several with one name counts.
-    pub(super) tools: HashMap<String, Tool>,
+    pub(super) tools: HashMap<String, Box<(Tool, Parsed)>>,
     /// The widgets of the dashboard, each with the name of the tool that it is offered as.
-    pub(super) widgets: Vec<(String, Widget)>,
+    pub(super) widgets: Vec<(String, Widget, Parsed)>,
     /// The artifacts in context: id and name.
     pub(super) context: Vec<(String, String)>,
     pub(super) names: Names,
@@ -62,10 +73,10 @@ pub(super) fn session(request: &QueryRequest, env: &Env) -> Session<Reply> {
         has_orchestration: agents || request.option("agent-orchestration").is_on(),
         // In reverse, because the last one remains.
         tools: (request.tools.iter().rev())
-            .map(|tool| (tool.name.clone(), tool.clone()))
+            .map(|tool| (tool.name.clone(), Box::new((tool.clone(), Parsed::new()))))
             .collect(),
         widgets: widget_tools(request)
-            .map(|(name, _, widget)| (name, widget.clone()))
+            .map(|(name, _, widget)| (name, widget.clone(), Parsed::new()))
             .collect(),
         context,
         names,
@@ -125,11 +136,11 @@ impl Blocks for Reply {
 }
 
 fn known_sources(
-    widgets: &[(String, Widget)],
+    widgets: &[(String, Widget, Parsed)],
     context: &[(String, String)],
 ) -> HashMap<String, SourceInfo> {
     let mut known = HashMap::new();
-    for (tool, widget) in widgets {
+    for (tool, widget, _) in widgets {
         let source = SourceInfo::widget(widget, &widget.arguments());
         for id in widget.id().into_iter().chain([tool.into()]) {
             // The first entry of an id counts, even if the name of a tool is the id of a later widget.

@@ -6,6 +6,7 @@ use super::FunctionCall;
 use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData};
 use super::event::{Artifact, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate};
 use super::request::Widget;
+use super::session::{Parsed, schema_of_tool};
 use super::session::{Reply, To};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::schema::Schema;
@@ -24,7 +25,8 @@ impl Reply {
                 // A reply has at most one call; the others are sent back and forth in its state.
                 let mut queue = CallQueue::new();
                 let widgets = self.widgets.iter();
-                let widgets = widgets.map(|(tool, widget)| (&**tool, widget)).collect();
+                let widgets = widgets.map(|(tool, widget, schema)| (&**tool, (widget, schema)));
+                let widgets = widgets.collect();
                 for call in calls {
                     queue.push(self::call(call, self, &widgets)?);
                 }
@@ -138,27 +140,24 @@ fn confirm(question: &Question<'_>, session: &mut Reply, to: &mut To<'_>) -> Res
 fn call(
     call: &ToolCall,
     session: &Reply,
-    widgets: &HashMap<&str, &Widget>,
+    widgets: &HashMap<&str, (&Widget, &Parsed)>,
 ) -> Result<FunctionCall, SendError> {
     if call.arguments.kind() != Kind::Object {
         return Err(SendError::Invalid(
             "the arguments of a call must be an object".into(),
         ));
     }
-    if let Some(tool) = session.tools.get(&call.name) {
-        let arguments = match &tool.input_schema {
-            Some(schema) => Schema::new(schema).coerce(&call.arguments),
-            None => call.arguments.clone(),
-        };
+    if let Some((tool, schema)) = session.tools.get(&call.name).map(|it| &**it) {
+        let arguments = schema_of_tool(tool, schema).coerce(&call.arguments);
         return Ok(ExecuteAgentTool::new(tool, &arguments)?.into());
     }
-    let Some(widget) = widgets.get(&*call.name) else {
+    let Some((widget, schema)) = widgets.get(&*call.name) else {
         return Err(SendError::Unsupported(
             "a tool that the request does not offer",
         ));
     };
     // The front end would run the call as it is; here the agent learns of a wrong argument.
-    let schema = Schema::new(&widget.schema());
+    let schema = schema.get_or_init(|| Box::new(Schema::new(&widget.schema())));
     let arguments = schema.coerce(&call.arguments);
     schema.check_call(&call.name, &arguments)?;
     Ok(GetWidgetData::new([with_arguments(widget, &arguments)]).into())

@@ -72,7 +72,7 @@ impl<P: ContentPart> Content<P> {
                     }
                 }
                 for part in parts.invalid() {
-                    contents.append(Contents::read(part));
+                    contents.add_part(part);
                 }
             }
             Self::Other(json) => contents = Contents::read(json),

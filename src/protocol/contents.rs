@@ -73,7 +73,12 @@ impl<'a> Contents<'a> {
 
     /// Adds one part of a message.
     pub fn add_part(&mut self, part: &Json) {
-        self.part(part, DEEPEST, true);
+        match part.kind() {
+            // A part that has nothing says nothing, unlike a result.
+            Kind::Object if part.members().next().is_none() => {}
+            Kind::Object => self.part(part, DEEPEST, true),
+            _ => self.value(part, DEEPEST),
+        }
     }
 
     /// Adds a text, unless it is empty.

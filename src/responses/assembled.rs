@@ -50,7 +50,7 @@ impl Building {
             item.content = vec![ContentPart::output_text(self.text)].into();
         } else if item.kind == "reasoning" {
             let part = ContentPart::new("summary_text", self.text);
-            item.summary = Some(List::from(vec![part]));
+            item.summary = Some(Box::new(List::from(vec![part])));
         }
         item
     }

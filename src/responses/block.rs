@@ -174,10 +174,10 @@ impl Block {
                     BlockKind::RawReasoning => parts.clone().into(),
                     _ => Content::default(),
                 },
-                summary: Some(match self.kind {
+                summary: Some(Box::new(match self.kind {
                     BlockKind::RawReasoning => List::new(),
                     _ => parts.into(),
-                }),
+                })),
                 unknown: self.unknown.clone(),
                 ..Item::default()
             },

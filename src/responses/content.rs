@@ -13,7 +13,7 @@ pub type Content = protocol::Content<ContentPart>;
 /// The members of images and files are in `unknown`, as slices of the request: they are not copied.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(never_empty, null_is_absent)]
 pub struct ContentPart {
     /// The kind: `input_text`, `output_text`, `summary_text`, `refusal`, `input_image`, `input_file`.
     #[wire(name = "type")]

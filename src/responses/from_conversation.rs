@@ -39,8 +39,7 @@ impl ResponsesRequest {
     /// Creates a request with what the server of a profile wants of the conversation.
     pub(super) fn for_profile(conversation: &impl Conversation, profile: &Profile) -> Self {
         let mut instructions = Vec::new();
-        let mut items: Vec<Item> = Vec::new();
-        for item in prompt_items(conversation) {
+        let items = prompt_items(conversation, 2, |items, item| {
             match item {
                 // Later instructions remain in their position.
                 PromptItem::System(text) if items.is_empty() => instructions.push(text),
@@ -50,18 +49,17 @@ impl ResponsesRequest {
                     if !text.is_empty() {
                         items.push(Item::message("assistant", text));
                     }
-                    let calls = calls.into_iter();
-                    items.extend(calls.map(|call| {
+                    for call in calls {
                         let id = call.id.unwrap_or_default();
-                        Item::call(id, call.name, call.arguments)
-                    }));
+                        items.push(Item::call(id, call.name, call.arguments));
+                    }
                 }
                 PromptItem::Results(results) => items.extend(results.into_iter().map(output)),
             }
-        }
+        });
         let mut request = Self {
             instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
-            input: items.into(),
+            input: protocol::Content::Parts(items),
             tools: conversation.tools().map(Tool::from).collect(),
             text: conversation.answer_format().map(|form| text(&form)),
             ..Self::default()

@@ -12,7 +12,7 @@ use crate::protocol;
 /// Its members depend on its kind. Those of unknown kinds are in `unknown`.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(never_empty, null_is_absent)]
 pub struct Item {
     /// The id, such as `msg_1`.
     pub id: Option<String>,
@@ -38,7 +38,7 @@ pub struct Item {
     /// The output of a call.
     pub output: Content,
     /// The displayable summary of reasoning.
-    pub summary: Option<List<ContentPart>>,
+    pub summary: Option<Box<List<ContentPart>>>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }

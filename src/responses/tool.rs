@@ -7,7 +7,7 @@ use crate::json::{Json, Members, Wire};
 /// A tool that a request offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(never_empty, null_is_absent)]
 pub struct Tool {
     /// The kind: `function`, or another one such as `web_search`, which an agent does not call. The
     /// members of other kinds are in `unknown`.

@@ -144,7 +144,6 @@ fn content_comes_in_every_form() {
             ),
             (Role::Assistant, "Yes".into()),
             (Role::Other, r#"{"type":3}"#.into()),
-            (Role::Other, "{}".into()),
             (Role::Other, "9".into()),
             (Role::User, "5".into()),
             (

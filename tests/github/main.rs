@@ -12,9 +12,9 @@
 mod context;
 mod debug_cli;
 mod decoding;
+mod depth;
 mod events;
 mod fixtures;
-mod large;
 mod mutations;
 mod properties;
 mod replies;

@@ -6,8 +6,8 @@
 
 mod debug;
 mod decoder;
+mod depth;
 mod history;
-mod large;
 mod recorded;
 mod requests;
 mod server;

@@ -8,11 +8,11 @@
 )]
 
 mod accumulator;
+mod depth;
 mod encoder;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod fixtures;
-mod large;
 mod limits;
 mod markdown;
 mod relay;

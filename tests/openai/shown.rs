@@ -16,7 +16,7 @@ fn what_users_and_tools_say_is_not_shown() {
     let call = ToolCall::new("A", "f", &json!({"x": SECRET})).unwrap();
     let mut assistant = ChatMessage::assistant(SECRET);
     assistant.refusal = Some(SECRET.into());
-    assistant.function_call = Some(call.function.clone());
+    assistant.function_call = Some(Box::new(call.function.clone()));
     let request = ChatRequest::new(
         "m",
         vec![

@@ -18,7 +18,6 @@ mod events;
 mod exchange;
 mod facts;
 mod interop;
-mod linear;
 mod members;
 mod mutation;
 mod properties;

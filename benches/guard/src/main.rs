@@ -64,7 +64,7 @@ fn main() -> ExitCode {
                 .step_by(processors())
             {
                 for count in COUNTS {
-                    let mut work = (list.prepare)((list.input)(count));
+                    let mut work = (list.prepare)(count);
                     counted(&mut work);
                 }
             }

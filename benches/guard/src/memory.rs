@@ -29,7 +29,7 @@ pub struct Case {
 }
 
 /// A body of one piece.
-struct Piece(Option<Bytes>);
+pub struct Piece(pub Option<Bytes>);
 
 impl Stream for Piece {
     type Item = Result<Bytes, Infallible>;
@@ -78,8 +78,8 @@ struct FrontEnd {
     answer: fn(Bytes) -> usize,
     /// A request with the text `TEXT`.
     text: &'static str,
-    /// Requests with tiny elements in place of `LIST`, and the element.
-    tiny: &'static [(&'static str, &'static str)],
+    /// Requests with a list in place of `LIST`, each with the smallest elements that the list may have.
+    tiny: &'static [(&'static str, &'static [&'static str])],
 }
 
 const FRONT_ENDS: [FrontEnd; 9] = [
@@ -90,19 +90,19 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         tiny: &[
             (
                 r#"{"messages":[{"role":"human","content":"a"},LIST]}"#,
-                "{}",
+                &["{}", r#"{"role":"ai","content":""}"#],
             ),
             (
                 r#"{"messages":[{"role":"human","content":"a"}],"tools":[LIST]}"#,
-                "{}",
+                &["{}", r#"{"server_id":"","name":""}"#],
             ),
             (
                 r#"{"messages":[{"role":"human","content":"a"}],"context":[LIST]}"#,
-                "{}",
+                &["{}", r#"{"uuid":"","name":""}"#],
             ),
             (
                 r#"{"messages":[{"role":"human","content":"a"}],"widgets":{"primary":[LIST]}}"#,
-                "{}",
+                &["{}", r#"{"origin":"","widget_id":""}"#],
             ),
         ],
     },
@@ -111,10 +111,13 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         answer: |body| answered(github::Mount::unverified(), "/github", body),
         text: r#"{"messages":[{"role":"user","content":"TEXT"}]}"#,
         tiny: &[
-            (r#"{"messages":[{"role":"user","content":"a"},LIST]}"#, "{}"),
+            (
+                r#"{"messages":[{"role":"user","content":"a"},LIST]}"#,
+                &["{}", r#"{"role":"","content":""}"#],
+            ),
             (
                 r#"{"messages":[{"role":"user","content":"a","copilot_references":[LIST]}]}"#,
-                "{}",
+                &["{}", r#"{"type":"","id":""}"#],
             ),
         ],
     },
@@ -125,19 +128,19 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         tiny: &[
             (
                 r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"a"},LIST]}"#,
-                "{}",
+                &["{}", r#"{"role":"","content":""}"#],
             ),
             (
                 r#"{"model":"m","stream":true,"messages":[{"role":"user","content":[LIST]}]}"#,
-                "{}",
+                &["{}", r#"{"type":"text","text":""}"#],
             ),
             (
                 r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"a"},{"role":"assistant","tool_calls":[LIST]}]}"#,
-                "{}",
+                &["{}", r#"{"id":"","function":{"name":""}}"#],
             ),
             (
                 r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"a"}],"tools":[LIST]}"#,
-                "{}",
+                &["{}", r#"{"type":"function","function":{"name":""}}"#],
             ),
         ],
     },
@@ -148,15 +151,19 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         tiny: &[
             (
                 r#"{"model":"m","stream":true,"input":[{"role":"user","content":"a"},LIST]}"#,
-                "{}",
+                &[
+                    "{}",
+                    r#"{"role":"user","content":""}"#,
+                    r#"{"type":"function_call","call_id":"","name":"","arguments":""}"#,
+                ],
             ),
             (
                 r#"{"model":"m","stream":true,"input":[{"role":"user","content":[LIST]}]}"#,
-                "{}",
+                &["{}", r#"{"type":"input_text","text":""}"#],
             ),
             (
                 r#"{"model":"m","stream":true,"input":"a","tools":[LIST]}"#,
-                "{}",
+                &["{}", r#"{"type":"function","name":""}"#],
             ),
         ],
     },
@@ -167,15 +174,19 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         tiny: &[
             (
                 r#"{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"user","content":"a"},LIST]}"#,
-                "{}",
+                &["{}", r#"{"role":"user","content":""}"#],
             ),
             (
                 r#"{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"user","content":[LIST]}]}"#,
-                "{}",
+                &["{}", r#"{"type":"text","text":""}"#],
+            ),
+            (
+                r#"{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"assistant","content":[LIST]}]}"#,
+                &[r#"{"type":"tool_use","id":"","name":"","input":{}}"#],
             ),
             (
                 r#"{"model":"m","max_tokens":1,"stream":true,"messages":[{"role":"user","content":"a"}],"tools":[LIST]}"#,
-                "{}",
+                &["{}", r#"{"name":"","input_schema":{}}"#],
             ),
         ],
     },
@@ -191,7 +202,7 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         text: r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"TEXT"}]}"#,
         tiny: &[(
             r#"{"model":"m","stream":true,"messages":[LIST]}"#,
-            r#"{"role":"user","content":""}"#,
+            &[r#"{"role":"user","content":""}"#],
         )],
     },
     FrontEnd {
@@ -201,11 +212,11 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         tiny: &[
             (
                 r#"{"id":"c","trigger":"submit-message","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"a"}]},LIST]}"#,
-                "{}",
+                &["{}", r#"{"id":"","role":"user","parts":[]}"#],
             ),
             (
                 r#"{"id":"c","trigger":"submit-message","messages":[{"id":"u","role":"user","parts":[{"type":"text","text":"a"},LIST]}]}"#,
-                "{}",
+                &["{}", r#"{"type":"text","text":""}"#],
             ),
         ],
     },
@@ -216,15 +227,15 @@ const FRONT_ENDS: [FrontEnd; 9] = [
         tiny: &[
             (
                 r#"{"threadId":"t","runId":"r","state":{},"messages":[{"id":"u","role":"user","content":"a"},LIST],"tools":[],"context":[],"forwardedProps":{}}"#,
-                "{}",
+                &["{}", r#"{"id":"","role":"user","content":""}"#],
             ),
             (
                 r#"{"threadId":"t","runId":"r","state":{},"messages":[{"id":"u","role":"user","content":"a"}],"tools":[LIST],"context":[],"forwardedProps":{}}"#,
-                "{}",
+                &["{}", r#"{"name":"","description":"","parameters":{}}"#],
             ),
             (
                 r#"{"threadId":"t","runId":"r","state":{},"messages":[{"id":"u","role":"user","content":"a"}],"tools":[],"context":[LIST],"forwardedProps":{}}"#,
-                "{}",
+                &["{}", r#"{"description":"","value":""}"#],
             ),
         ],
     },
@@ -262,20 +273,22 @@ pub fn contents() -> Vec<Case> {
     cases.collect()
 }
 
-/// Requests of nothing but tiny elements.
+/// Requests of nothing but tiny elements, of so many that lists that are doubled have room for nearly twice as many.
 #[must_use]
 pub fn tiny() -> Vec<Case> {
-    const COUNT: usize = 20_000;
-    let cases = FRONT_ENDS.iter().flat_map(|front_end| {
-        front_end
-            .tiny
-            .iter()
-            .enumerate()
-            .map(|(at, (frame, element))| Case {
-                name: format!("{}-{at}", front_end.name),
-                body: frame.replace("LIST", &each(COUNT, |_| (*element).to_owned())),
-                answer: front_end.answer,
-            })
-    });
-    cases.collect()
+    const COUNT: usize = 4100;
+    let mut cases = Vec::new();
+    for front_end in &FRONT_ENDS {
+        for (frame, elements) in front_end.tiny {
+            for element in *elements {
+                let list = each(COUNT, |_| (*element).to_owned());
+                cases.push(Case {
+                    name: format!("{} {element}", front_end.name),
+                    body: frame.replace("LIST", &list),
+                    answer: front_end.answer,
+                });
+            }
+        }
+    }
+    cases
 }

@@ -12,8 +12,7 @@ use syn::{
 
 use crate::attributes::{Case, Options, Show, argument, is};
 
-const STRUCT: &str =
-    "fixed rename_all also_snake_case null_is_absent empty_is_absent escape complete debug new";
+const STRUCT: &str = "fixed rename_all also_snake_case null_is_absent empty_is_absent never_empty escape complete debug new";
 const FIELD: &str = "name always read skip new into set content hidden cut secret";
 
 /// The options of a struct.
@@ -24,6 +23,7 @@ struct Model {
     also_snake_case: bool,
     null_is_absent: bool,
     empty_is_absent: bool,
+    never_empty: bool,
     escape: Option<Ident>,
     complete: Option<Ident>,
     debug: bool,
@@ -47,6 +47,7 @@ impl Model {
             also_snake_case: options.has("also_snake_case")?,
             null_is_absent: options.has("null_is_absent")?,
             empty_is_absent: options.has("empty_is_absent")?,
+            never_empty: options.has("never_empty")?,
             escape: options.value("escape")?,
             complete: options.value("complete")?,
             debug: options.has("debug")?,
@@ -234,6 +235,7 @@ fn check_names(model: &Model, fields: &[Member<'_>]) -> Result<()> {
 fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<TokenStream> {
     let members: Vec<_> = fields.iter().filter(|it| !it.skip).collect();
     let null_is_absent = model.null_is_absent;
+    let never_empty = model.never_empty || members.iter().any(|it| it.always);
     let takes = members.iter();
     let takes = takes.map(|it| it.take(model.also_snake_case, null_is_absent));
     let mut takes: Vec<_> = takes.collect();
@@ -281,6 +283,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
             const NAMES: &'static [&'static str] = &[#(#names),*];
             const REQUIRED: &'static [&'static str] = &[#(#required),*];
             const TAG: &'static str = #tag;
+            const NEVER_EMPTY: bool = #never_empty;
 
             fn read_from(reader: &mut ::copilot_wire::json::Reader<'_>) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::json::JsonError> {
                 if !reader.is(::copilot_wire::json::Kind::Object) {

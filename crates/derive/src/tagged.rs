@@ -219,6 +219,7 @@ pub(crate) fn derive(
         #[allow(unused_qualifications)]
         impl ::copilot_wire::__private::Wire for #name {
             #expected
+            const NEVER_EMPTY: bool = true;
 
             fn read_from(reader: &mut ::copilot_wire::json::Reader<'_>) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::json::JsonError> {
                 if !reader.is(::copilot_wire::json::Kind::Object) {

@@ -72,6 +72,7 @@ use crate::json::value::Json;
 /// | `rename_all = "camelCase"` | the names of members, also `"kebab-case"`; by default those of the fields |
 /// | `null_is_absent` | a `null` of a named member is read as an absent member |
 /// | `empty_is_absent` | a member whose value is the default of this struct is omitted |
+/// | `never_empty` | an element without members of a [`List`](super::List) is retained there as invalid; always so if a member is marked `always` |
 /// | `escape = Json` | the [`Escape`] of `to_json`; by default `JsonAndSeparators` |
 /// | `complete = method` | a method of the struct that is called after reading |
 /// | `debug` | `Wire` implements `Debug` even if no field has an option for it |
@@ -118,6 +119,9 @@ pub trait Wire: Sized {
 
     /// The names of the members that a struct always writes.
     const REQUIRED: &'static [&'static str] = &[];
+
+    /// `true` if an object without members is none of this type.
+    const NEVER_EMPTY: bool = false;
 
     /// The value of the member of a struct that is `fixed`.
     const TAG: &'static str = "";

@@ -5,8 +5,8 @@ use super::{ExecuteAgentTool, FunctionCall};
 use crate::json::{Json, Kind, Wire};
 use crate::openbb::Reply;
 use crate::openbb::legacy::in_era;
+use crate::openbb::session::schema_of_tool;
 use crate::protocol::SendError;
-use crate::protocol::schema::Schema;
 
 /// Returns the call in the form of the request's era, after checking its arguments. Calls on which
 /// the front end would fail the turn are refused.
@@ -122,7 +122,7 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
 /// and an empty server id throw in the browser.
 fn check_tool(arguments: &Json, session: &Reply) -> Result<(), SendError> {
     let call: ExecuteAgentTool = Wire::from_raw(arguments).unwrap_or_default();
-    let Some(tool) = session.tools.get(&call.tool_name) else {
+    let Some((tool, schema)) = session.tools.get(&call.tool_name).map(|it| &**it) else {
         return Err(SendError::Unsupported(
             "a tool that the request does not offer",
         ));
@@ -136,8 +136,5 @@ fn check_tool(arguments: &Json, session: &Reply) -> Result<(), SendError> {
     if call.parameters.kind() != Kind::Object {
         return invalid("the arguments of a tool must be an object");
     }
-    match &tool.input_schema {
-        Some(schema) => Schema::new(schema).check_call(&tool.name, &call.parameters),
-        None => Ok(()),
-    }
+    schema_of_tool(tool, schema).check_call(&tool.name, &call.parameters)
 }

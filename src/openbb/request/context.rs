@@ -39,6 +39,7 @@ two_forms!(Context: Entries, Text(String));
 /// One entry of the context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(never_empty)]
 pub struct ContextEntry {
     /// The id. For an artifact it is the id that the agent sent it with.
     pub uuid: String,

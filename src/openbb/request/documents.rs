@@ -17,6 +17,7 @@ pub struct ApiKeys {
 /// A file, inline or by URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(never_empty)]
 pub struct AttachedDocument {
     /// The id.
     pub id: String,
@@ -57,6 +58,7 @@ impl AttachedDocument {
 /// A file in the form that a third-party server sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(never_empty)]
 pub struct UploadedFile {
     /// The file's name.
     pub name: String,

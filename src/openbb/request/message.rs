@@ -27,6 +27,7 @@ pub enum Role {
 /// A message of the conversation, of any role and era.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(never_empty)]
 pub struct Message {
     /// The author, as sent on the wire. Use [`role`](Self::role()).
     pub role: Role,

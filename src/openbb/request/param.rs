@@ -9,7 +9,7 @@ use crate::json::{Json, List, Members, Wire, WriteError};
 /// A parameter of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(new = "Creates a parameter without a value, for clients.")]
+#[wire(never_empty, new = "Creates a parameter without a value, for clients.")]
 pub struct Param {
     /// The name, unique in the widget.
     #[wire(new)]

@@ -5,7 +5,7 @@ use crate::json::{Members, Wire};
 /// A skill that can be fetched with `get_skill_content`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase")]
+#[wire(never_empty, rename_all = "camelCase")]
 pub struct SkillSummary {
     /// The id.
     pub slug: String,
@@ -20,7 +20,7 @@ pub struct SkillSummary {
 /// A skill with its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase")]
+#[wire(never_empty, rename_all = "camelCase")]
 pub struct SelectedSkill {
     /// The id.
     pub slug: String,

@@ -7,6 +7,7 @@ use crate::openbb::{Secret, Url};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(
+    never_empty,
     new = "Creates a tool of a server, for clients. The name is the wire's, with the prefix of the server: `github_search`."
 )]
 pub struct Tool {

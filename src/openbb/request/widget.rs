@@ -64,6 +64,7 @@ two_forms!(Widgets: Flat, Tiers(Tiers));
 /// A widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(never_empty)]
 pub struct Widget {
     /// The id as sent, which is not always a UUID. Absent on attachments and widgets of the tier
     /// `extra`: use [`id`](Self::id).

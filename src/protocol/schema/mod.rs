@@ -19,8 +19,10 @@ const LISTED: usize = 128;
 
 /// The checked part of a schema, parsed once: required members, types and enumerations. Other keywords of JSON schema
 /// are ignored: the tool checks them. Schema and arguments may be long, so members are looked up by hash.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Schema {
+    /// `true` if it is that of a required member.
+    is_required: bool,
     types: Option<Types>,
     choices: Option<Choices>,
     required: Vec<String>,
@@ -42,12 +44,13 @@ impl Schema {
             return None;
         }
         let mut schema = Self::default();
+        let mut seen = HashSet::new();
         for (key, member) in json.members() {
             match &*key {
                 "type" => schema.types = Types::of(member),
                 "enum" => schema.choices = Choices::of(member),
                 "required" => {
-                    let mut seen = HashSet::new();
+                    seen.clear();
                     let names = member.elements();
                     let names = names.filter_map(|name| name.string().map(Cow::into_owned));
                     // Repeated names are removed, because each would be looked up for every value.
@@ -64,6 +67,9 @@ impl Schema {
                 _ => {}
             }
         }
+        for (name, (_, property)) in &mut schema.properties {
+            property.is_required = seen.contains(name);
+        }
         Some(schema)
     }
 
@@ -78,12 +84,11 @@ impl Schema {
         };
         match (value.kind(), &self.items) {
             (Kind::Object, _) if !self.properties.is_empty() => Json::object(|object| {
-                let required: HashSet<&str> = self.required.iter().map(String::as_str).collect();
                 for (name, member) in value.members() {
                     let property = self.properties.get(&*name).map(|(_, schema)| schema);
-                    let is_optional = !required.contains(&*name);
                     match property {
-                        Some(schema) if member.is_null() && is_optional && !schema.has("null") => {}
+                        Some(schema)
+                            if member.is_null() && !schema.is_required && !schema.has("null") => {}
                         Some(schema) => object.member(&name).raw(&schema.coerce(&member)),
                         None => object.member(&name).raw(&member),
                     }
@@ -198,6 +203,7 @@ impl Schema {
 }
 
 /// The types that a value may have.
+#[derive(Debug)]
 struct Types {
     names: Vec<&'static str>,
     written: Json,
@@ -254,6 +260,7 @@ fn is_a(value: &Json, name: &str) -> bool {
 }
 
 /// The values of an enumeration.
+#[derive(Debug)]
 struct Choices {
     values: HashSet<Choice>,
     written: Json,
@@ -298,7 +305,7 @@ impl Choices {
 }
 
 /// A value in a form in which equal values compare equal.
-#[derive(PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 enum Choice {
     Text(String),
     /// The bits of the nearest float.

@@ -1,8 +1,4 @@
-//! Large inputs: time is linear in the length, and depth does not use the stack.
-//!
-//! The sizes are such that quadratic work takes minutes.
-
-use std::thread;
+//! Depth needs no stack, and each result finds its call.
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
@@ -11,15 +7,6 @@ use copilot_wire::meilisearch::{
 };
 use copilot_wire::protocol::{Conversation, Env, EventDecoder, Protocol};
 use http::StatusCode;
-
-const MANY: usize = 50_000;
-const LONG: usize = 1024 * 1024;
-
-/// Returns the content of an array or object with `many` elements, each created from its index.
-fn list(many: usize, element: impl Fn(usize) -> String) -> String {
-    let all: Vec<_> = (0..many).map(element).collect();
-    all.join(",")
-}
 
 /// Performs all operations on a request.
 fn exercise(request: &ChatRequest) {
@@ -41,64 +28,6 @@ fn call(id: usize, name: &str, arguments: &str) -> String {
 
 fn result(id: usize) -> String {
     format!(r#"{{"role":"tool","content":"r","tool_call_id":"call_{id:06}"}}"#)
-}
-
-#[test]
-fn large_requests_are_read_in_linear_time() {
-    let long = "x".repeat(LONG);
-    let with = |messages: &str, rest: &str| {
-        format!(r#"{{"model":"m","stream":true,"messages":[{messages}]{rest}}}"#)
-    };
-    let calls = |calls: &str| format!(r#"{{"role":"assistant","tool_calls":[{calls}]}}"#);
-    let user = r#"{"role":"user","content":"x"}"#;
-    let parts = format!(
-        r#"{{"role":"user","content":[{{"type":"text","text":"{long}"}},{}]}}"#,
-        list(MANY, |_| r#"{"type":"text","text":""}"#.into())
-    );
-    let others = format!(
-        "{},{}",
-        calls(&list(MANY, |at| call(at, "f", "{}"))),
-        list(MANY, |at| result(at + MANY))
-    );
-    let one = calls(&call(0, "f", &format!(r#"{{\"x\":\"{long}\"}}"#)));
-    let named = calls(&call(0, &long.repeat(4), "{}"));
-    let results = list(MANY, |_| result(0));
-    let tool = r#"{"type":"function","function":{"name":"_meiliSearchProgress"}}"#;
-    let cases = [
-        ("parts behind a long one", with(&parts, "")),
-        ("messages", with(&list(MANY, |_| user.into()), "")),
-        ("results of other calls", with(&others, "")),
-        (
-            "results of one long call",
-            with(&format!("{one},{results}"), ""),
-        ),
-        (
-            "results of a long name",
-            with(&format!("{named},{results}"), ""),
-        ),
-        (
-            "tools",
-            with(
-                user,
-                &format!(r#","tools":[{}]"#, list(MANY, |_| tool.into())),
-            ),
-        ),
-        (
-            "parameters",
-            with(
-                user,
-                &format!(",{}", list(MANY, |at| format!(r#""k{at}":0"#))),
-            ),
-        ),
-    ];
-    thread::scope(|scope| {
-        for (name, body) in cases {
-            scope.spawn(move || {
-                let request = ChatRequest::read(&Bytes::from(body));
-                exercise(&request.unwrap_or_else(|error| panic!("{name}: {error}")));
-            });
-        }
-    });
 }
 
 #[test]
@@ -150,54 +79,6 @@ fn events(frame: &str) -> Vec<Event> {
 }
 
 #[test]
-fn large_frames_are_read_in_linear_time() {
-    let entry = |index: usize, name: &str, arguments: &str| {
-        format!(
-            r#"{{"index":{index},"id":"i{index}","function":{{"name":"{name}","arguments":"{arguments}"}}}}"#
-        )
-    };
-    let frame = |calls: &str| format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{calls}]}}}}]}}"#);
-    let open = list(2 * MANY, |at| entry(at, "f", "{"));
-    let open_and_closed = format!("{open},{}", list(MANY, |at| entry(at, "", "}")));
-    for (name, frame, expected) in [
-        ("unfinished calls", frame(&open), 0),
-        (
-            "calls that are finished later",
-            frame(&open_and_closed),
-            MANY,
-        ),
-        (
-            "calls under one index",
-            frame(&list(MANY, |_| entry(0, "f", "{"))),
-            MANY - 1,
-        ),
-        (
-            "fragments of nothing",
-            frame(&list(MANY, |at| entry(at, "", "{"))),
-            MANY,
-        ),
-        (
-            "choices",
-            format!(
-                r#"{{"choices":[{}]}}"#,
-                list(MANY, |_| r#"{"delta":{"content":"x"}}"#.into())
-            ),
-            MANY,
-        ),
-        (
-            "members of an error",
-            format!(
-                r#"{{"error":{{{}}}}}"#,
-                list(MANY, |at| format!(r#""k{at}":0"#))
-            ),
-            1,
-        ),
-    ] {
-        assert_eq!(events(&frame).len(), expected, "{name}");
-    }
-}
-
-#[test]
 fn calls_end_in_the_order_in_which_they_began() {
     let entry = |index: usize, name: &str, arguments: &str| {
         format!(r#"{{"index":{index},"function":{{"name":"{name}","arguments":"{arguments}"}}}}"#)
@@ -231,44 +112,6 @@ fn append(message: &str) -> Event {
 }
 
 #[test]
-fn a_large_history_is_kept_in_linear_time() {
-    // Every message is read several times.
-    const MANY: usize = 20_000;
-    let calls = list(MANY, |at| call(at, "f", "{}"));
-    let results = || (0..MANY).rev().map(|at| append(&result(at)));
-    let one = append(&format!(r#"{{"role":"assistant","tool_calls":[{calls}]}}"#));
-    // A member that occurs many times, of which the last one counts.
-    let again = append(&format!(
-        r#"{{"role":"assistant",{},"tool_calls":[{calls}]}}"#,
-        list(2 * MANY, |_| r#""tool_calls":0"#.into())
-    ));
-    let said = || (0..MANY).map(|_| Event::Text("x".into()));
-    for (name, events, expected) in [
-        (
-            "calls and results",
-            std::iter::once(one).chain(results()).collect::<Vec<_>>(),
-            MANY + 1,
-        ),
-        (
-            "a member that comes again and again",
-            std::iter::once(again)
-                .chain(results().take(MANY / 2))
-                .collect(),
-            MANY / 2 + 1,
-        ),
-        ("results of nothing", results().collect(), 0),
-        ("text", said().collect(), 1),
-    ] {
-        let mut history = History::new();
-        for event in &events {
-            history.apply(event);
-        }
-        assert_eq!(history.messages().len(), expected, "{name}");
-        assert_eq!(history.into_messages().len(), expected, "{name}");
-    }
-}
-
-#[test]
 fn a_message_with_fewer_calls_has_one_list_of_them() {
     let mut history = History::new();
     history.apply(&append(&format!(
@@ -285,18 +128,6 @@ fn a_message_with_fewer_calls_has_one_list_of_them() {
             call(1, "g", "{}")
         )
     );
-}
-
-#[test]
-fn long_lists_of_members_are_read_in_linear_time() {
-    let keys = format!("{{{}}}", list(MANY, |at| format!(r#""k{at}":0"#)));
-    let keys = Bytes::from(keys);
-    assert!(
-        ApiError::from_response(StatusCode::OK, &keys)
-            .code
-            .is_empty()
-    );
-    assert_eq!(Search::from_json(&keys).unwrap().unknown.len(), MANY);
 }
 
 /// A depth that would overflow a thread's stack.

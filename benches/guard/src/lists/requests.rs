@@ -1,51 +1,23 @@
-//! Lists that a peer sizes: those of requests of each front end, and those of streams of each model.
-//!
-//! Twice as many elements may take twice the work and twice the memory. `tests/lists.rs` counts the memory, and the
-//! guard the instructions, which see a search that allocates nothing.
+//! Lists of requests.
 
-use std::fmt::Display;
 use std::hint::black_box;
-use std::rc::Rc;
 
 use bytes::Bytes;
+use copilot_wire::Request;
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::anthropic::Anthropic;
 use copilot_wire::github::GitHub;
 use copilot_wire::mcp::Mcp;
 use copilot_wire::meilisearch::Meilisearch;
-use copilot_wire::models::{Relay, Upstream};
+use copilot_wire::models::Upstream;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;
-use copilot_wire::protocol::{Conversation, Env, EventDecoder, Protocol};
+use copilot_wire::protocol::{Conversation, Env, Protocol};
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
 
-use crate::{Path, Work};
-
-/// The lengths of which the growth is measured: from the first to the second, and twice as much to the third.
-pub const COUNTS: [usize; 3] = [256, 512, 1024];
-
-/// The most that twice the elements may take.
-pub const MOST: f64 = 2.3;
-
-/// A list, and what is done with one of so many elements.
-pub struct List {
-    pub name: String,
-    /// Returns the input, a request or a stream.
-    pub input: Rc<dyn Fn(usize) -> String>,
-    /// Makes what does the work for an input once.
-    pub prepare: fn(String) -> Work,
-    /// For a request, makes what asks a model of each dialect.
-    asks: Asks,
-}
-
-type Asks = &'static [(&'static str, fn(String) -> Work)];
-
-/// Returns elements, each made of its position, as the inside of an array or object.
-pub fn each(count: usize, element: impl Fn(usize) -> String) -> String {
-    let all: Vec<_> = (0..count).map(element).collect();
-    all.join(",")
-}
+use super::{List, Lists, each};
+use crate::Work;
 
 /// Reads a request and does everything with it that agents and models' servers need.
 fn request<P: Protocol>(body: String) -> Work
@@ -57,14 +29,16 @@ where
         let read = P::read(&head, black_box(body.clone())).unwrap();
         let session = P::session(&read, &P::Settings::default(), &Env::default());
         drop(black_box(session));
+        let read = Request::<P>::new(read);
+        black_box(read.answer());
         let counts = [
             read.history().count(),
             read.results().count(),
             read.documents().count(),
             read.tools().count(),
-            OpenAi::body(&mut OpenAi::prompt(&read)).len(),
-            Responses::body(&mut Responses::prompt(&read)).len(),
-            Anthropic::body(&mut Anthropic::prompt(&read)).len(),
+            OpenAi::body(&mut OpenAi::prompt(&*read)).len(),
+            Responses::body(&mut Responses::prompt(&*read)).len(),
+            Anthropic::body(&mut Anthropic::prompt(&*read)).len(),
         ];
         counts.iter().sum()
     })
@@ -89,80 +63,20 @@ fn head() -> http::request::Parts {
     head
 }
 
-/// Reads the stream of a model as a client and as a relay.
-fn stream<U: Upstream>(stream: String) -> Work {
-    Box::new(move || {
-        let mut decoder = EventDecoder::<U>::new();
-        let mut input = stream.as_bytes();
-        let mut found = 0;
-        while let Some(event) = decoder.next(&mut input).unwrap() {
-            black_box(event);
-            found += 1;
-        }
-        let mut relay = Relay::<U>::new();
-        relay.read(stream.as_bytes()).unwrap();
-        // An answer may be incomplete, which is found out at the end.
-        black_box(relay.finish().is_ok());
-        found
-    })
-}
-
-/// The lists of one front end, or of the streams of one model.
-struct Lists {
-    of: &'static str,
-    prepare: fn(String) -> Work,
-    asks: Asks,
-    all: Vec<List>,
-}
-
 impl Lists {
     fn requests<P: Protocol>(of: &'static str) -> Self
     where
         P::Request: Conversation,
     {
-        Self {
-            of,
-            prepare: request::<P>,
-            asks: const {
-                &[
-                    ("openai", ask::<P, OpenAi>),
-                    ("responses", ask::<P, Responses>),
-                    ("anthropic", ask::<P, Anthropic>),
-                ]
-            },
-            all: Vec::new(),
-        }
-    }
-
-    fn streams<U: Upstream>(of: &'static str) -> Self {
-        Self {
-            of,
-            prepare: stream::<U>,
-            asks: &[],
-            all: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, name: impl Display, input: impl Fn(usize) -> String + 'static) {
-        self.all.push(List {
-            name: format!("{}-{name}", self.of),
-            input: Rc::new(input),
-            prepare: self.prepare,
-            asks: self.asks,
-        });
-    }
-
-    /// Adds a list whose elements stand in a frame, in place of `LIST`.
-    fn of(
-        &mut self,
-        name: &'static str,
-        frame: impl Into<String>,
-        element: impl Fn(usize) -> String + 'static,
-    ) {
-        let frame = frame.into();
-        self.add(name, move |count| {
-            frame.replace("LIST", &each(count, &element))
-        });
+        let mut lists = Self::new(of, request::<P>);
+        lists.asks = const {
+            &[
+                ("openai", ask::<P, OpenAi>),
+                ("responses", ask::<P, Responses>),
+                ("anthropic", ask::<P, Anthropic>),
+            ]
+        };
+        lists
     }
 
     /// Adds the orders of calls and their results. `calls` makes one item of several calls.
@@ -191,6 +105,10 @@ impl Lists {
             in_frame(format!("{results},{}", calls(&mut (0..count))))
         });
         self.add("orphans", move |count| in_frame(each(count, result)));
+        self.add("long-name", move |count| {
+            let call = one(0).replace("f0000", &"f".repeat(16 * count));
+            in_frame(format!("{call},{}", each(count, |_| result(0))))
+        });
         self.add("same-call", move |count| {
             in_frame(format!("{},{}", each(count, |_| one(0)), result(0)))
         });
@@ -203,7 +121,7 @@ impl Lists {
 fn chat_calls(calls: &mut dyn Iterator<Item = usize>) -> String {
     let call = |at| {
         format!(
-            r#"{{"id":"c{at}","type":"function","function":{{"name":"f{at}","arguments":"{{}}"}}}}"#
+            r#"{{"id":"c{at:04}","type":"function","function":{{"name":"f{at:04}","arguments":"{{}}"}}}}"#
         )
     };
     let calls: Vec<_> = calls.map(call).collect();
@@ -216,17 +134,17 @@ fn chat_calls(calls: &mut dyn Iterator<Item = usize>) -> String {
 
 fn chat_result(at: usize) -> String {
     format!(
-        r#"{{"id":"r","role":"tool","tool_call_id":"c{at}","toolCallId":"c{at}","content":"r{at}"}}"#
+        r#"{{"id":"r","role":"tool","tool_call_id":"c{at:04}","toolCallId":"c{at:04}","content":"r{at:04}"}}"#
     )
 }
 
 fn message(at: usize) -> String {
     let role = ["user", "assistant"][at % 2];
-    format!(r#"{{"id":"m{at}","role":"{role}","content":"text {at}"}}"#)
+    format!(r#"{{"id":"m{at:04}","role":"{role}","content":"text {at:04}"}}"#)
 }
 
 fn unknown(at: usize) -> String {
-    format!(r#""unknown{at}":{at}"#)
+    format!(r#""unknown{at:04}":{at}"#)
 }
 
 /// The lists of the dialects with messages like those of chat completions.
@@ -249,23 +167,23 @@ fn chat(lists: &mut Lists, frame: &'static str) {
     lists.of(
         "parts",
         one(r#"{"id":"u","role":"user","content":[LIST]}"#),
-        |at| format!(r#"{{"type":"text","text":"t{at}"}}"#),
+        |at| format!(r#"{{"type":"text","text":"t{at:04}"}}"#),
     );
 }
 
-fn front_ends() -> Vec<List> {
+pub(super) fn lists() -> Vec<List> {
     let user = r#"{"role":"user","content":"a"}"#;
     let mut openai = Lists::requests::<OpenAi>("openai");
     chat(&mut openai, r#"{"model":"m","messages":[LIST]}"#);
     let of_user =
         |member: &str| format!(r#"{{"model":"m","max_tokens":1,"messages":[{user}],{member}}}"#);
     openai.of("tools", of_user(r#""tools":[LIST]"#), |at| {
-        format!(r#"{{"type":"function","function":{{"name":"f{at}"}}}}"#)
+        format!(r#"{{"type":"function","function":{{"name":"f{at:04}"}}}}"#)
     });
     openai.of(
         "images",
         r#"{"model":"m","messages":[{"role":"user","content":[LIST]}]}"#,
-        |at| format!(r#"{{"type":"image_url","image_url":{{"url":"https://x/{at}"}}}}"#),
+        |at| format!(r#"{{"type":"image_url","image_url":{{"url":"https://x/{at:04}"}}}}"#),
     );
     openai.of(
         "invalid",
@@ -275,11 +193,11 @@ fn front_ends() -> Vec<List> {
 
     let mut github = Lists::requests::<GitHub>("github");
     chat(&mut github, r#"{"messages":[LIST]}"#);
-    github.of("references", r#"{"messages":[{"role":"user","content":"a","copilot_references":[LIST]}]}"#, |at| format!(r#"{{"type":"client.file","id":"f{at}","data":{{"content":"x","language":"rust"}}}}"#));
+    github.of("references", r#"{"messages":[{"role":"user","content":"a","copilot_references":[LIST]}]}"#, |at| format!(r#"{{"type":"client.file","id":"f{at:04}","data":{{"content":"x","language":"rust"}}}}"#));
     github.of(
         "confirmations",
         r#"{"messages":[{"role":"user","content":"a","copilot_confirmations":[LIST]}]}"#,
-        |at| format!(r#"{{"state":"accepted","confirmation":{{"id":"c{at}"}}}}"#),
+        |at| format!(r#"{{"state":"accepted","confirmation":{{"id":"c{at:04}"}}}}"#),
     );
 
     let mut meilisearch = Lists::requests::<Meilisearch>("meilisearch");
@@ -299,10 +217,10 @@ fn front_ends() -> Vec<List> {
         )
     };
     ag_ui.of("tools", with("", "LIST", ""), |at| {
-        format!(r#"{{"name":"f{at}","description":"d","parameters":{{}}}}"#)
+        format!(r#"{{"name":"f{at:04}","description":"d","parameters":{{}}}}"#)
     });
     ag_ui.of("context", with("", "", "LIST"), |at| {
-        format!(r#"{{"description":"d{at}","value":"v"}}"#)
+        format!(r#"{{"description":"d{at:04}","value":"v"}}"#)
     });
     ag_ui.of("state", with("LIST", "", ""), unknown);
 
@@ -312,29 +230,29 @@ fn front_ends() -> Vec<List> {
     responses.calls(
         input,
         |calls| {
-            let call = |at| format!(r#"{{"type":"function_call","call_id":"c{at}","name":"f{at}","arguments":"{{}}"}}"#);
+            let call = |at| format!(r#"{{"type":"function_call","call_id":"c{at:04}","name":"f{at:04}","arguments":"{{}}"}}"#);
             let calls: Vec<_> = calls.map(call).collect();
             calls.join(",")
         },
-        |at| format!(r#"{{"type":"function_call_output","call_id":"c{at}","output":"r{at}"}}"#),
+        |at| format!(r#"{{"type":"function_call_output","call_id":"c{at:04}","output":"r{at:04}"}}"#),
     );
     responses.of("reasoning", input, |at| {
-        format!(r#"{{"type":"reasoning","id":"rs_{at}","summary":[],"encrypted_content":"x"}}"#)
+        format!(r#"{{"type":"reasoning","id":"rs_{at:04}","summary":[],"encrypted_content":"x"}}"#)
     });
     responses.of("other-items", input, |at| {
-        format!(r#"{{"type":"kind{at}","id":"i{at}"}}"#)
+        format!(r#"{{"type":"kind{at:04}","id":"i{at:04}"}}"#)
     });
     responses.of(
         "parts",
         r#"{"model":"m","input":[{"role":"user","content":[LIST]}]}"#,
-        |at| format!(r#"{{"type":"input_text","text":"t{at}"}}"#),
+        |at| format!(r#"{{"type":"input_text","text":"t{at:04}"}}"#),
     );
     let of_input = |member: &str| format!(r#"{{"model":"m","input":"a",{member}}}"#);
     responses.of("tools", of_input(r#""tools":[LIST]"#), |at| {
-        format!(r#"{{"type":"function","name":"f{at}"}}"#)
+        format!(r#"{{"type":"function","name":"f{at:04}"}}"#)
     });
     responses.of("other-tools", of_input(r#""tools":[LIST]"#), |at| {
-        format!(r#"{{"type":"custom","name":"f{at}"}}"#)
+        format!(r#"{{"type":"custom","name":"f{at:04}"}}"#)
     });
     responses.of("members", of_input("LIST"), unknown);
 
@@ -344,11 +262,11 @@ fn front_ends() -> Vec<List> {
     anthropic.calls(
         messages,
         |calls| {
-            let call = |at| format!(r#"{{"type":"tool_use","id":"c{at}","name":"f{at}","input":{{}}}}"#);
+            let call = |at| format!(r#"{{"type":"tool_use","id":"c{at:04}","name":"f{at:04}","input":{{}}}}"#);
             let calls: Vec<_> = calls.map(call).collect();
             format!(r#"{{"role":"assistant","content":[{}]}}"#, calls.join(","))
         },
-        |at| format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c{at}","content":"r{at}"}}]}}"#),
+        |at| format!(r#"{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"c{at:04}","content":"r{at:04}"}}]}}"#),
     );
     let content = |role: &str| {
         format!(
@@ -356,69 +274,73 @@ fn front_ends() -> Vec<List> {
         )
     };
     anthropic.of("blocks", content("user"), |at| {
-        format!(r#"{{"type":"text","text":"t{at}"}}"#)
+        format!(r#"{{"type":"text","text":"t{at:04}"}}"#)
     });
     anthropic.of("reminders", content("user"), |at| {
-        format!(r#"{{"type":"text","text":"<system-reminder>{at}</system-reminder>"}}"#)
+        format!(r#"{{"type":"text","text":"<system-reminder>{at:04}</system-reminder>"}}"#)
     });
     anthropic.of("thinking", content("assistant"), |at| {
-        format!(r#"{{"type":"thinking","thinking":"t{at}","signature":"s"}}"#)
+        format!(r#"{{"type":"thinking","thinking":"t{at:04}","signature":"s"}}"#)
     });
-    anthropic.of("documents", content("user"), |at| format!(r#"{{"type":"document","title":"d{at}","source":{{"type":"text","media_type":"text/plain","data":"x"}}}}"#));
+    anthropic.of("documents", content("user"), |at| format!(r#"{{"type":"document","title":"d{at:04}","source":{{"type":"text","media_type":"text/plain","data":"x"}}}}"#));
     anthropic.of("tools", of_user(r#""tools":[LIST]"#), |at| {
-        format!(r#"{{"name":"f{at}","input_schema":{{"type":"object"}}}}"#)
+        format!(r#"{{"name":"f{at:04}","input_schema":{{"type":"object"}}}}"#)
     });
     anthropic.of("system", of_user(r#""system":[LIST]"#), |at| {
-        format!(r#"{{"type":"text","text":"s{at}"}}"#)
+        format!(r#"{{"type":"text","text":"s{at:04}"}}"#)
     });
 
     let mut page = Lists::requests::<UiStream>("ui_stream");
     let messages = r#"{"id":"c","trigger":"submit-message","messages":[LIST]}"#;
     page.of("messages", messages, |at| {
-        format!(r#"{{"id":"m{at}","role":"user","parts":[{{"type":"text","text":"t{at}"}}]}}"#)
+        format!(
+            r#"{{"id":"m{at:04}","role":"user","parts":[{{"type":"text","text":"t{at:04}"}}]}}"#
+        )
     });
     let parts = r#"{"id":"c","trigger":"submit-message","messages":[{"id":"m","role":"assistant","parts":[LIST]}]}"#;
     page.of("parts", parts, |at| {
-        format!(r#"{{"type":"text","text":"t{at}"}}"#)
+        format!(r#"{{"type":"text","text":"t{at:04}"}}"#)
     });
-    page.of("tools", parts, |at| format!(r#"{{"type":"tool-f{at}","toolCallId":"c{at}","state":"output-available","input":{{}},"output":{at}}}"#));
+    page.of("tools", parts, |at| format!(r#"{{"type":"tool-f{at:04}","toolCallId":"c{at:04}","state":"output-available","input":{{}},"output":{at}}}"#));
     page.of("same-tool", parts, |_| {
         r#"{"type":"tool-f","toolCallId":"c","state":"output-available","input":{},"output":1}"#
             .to_owned()
     });
     page.of("calls", parts, |at| {
         format!(
-            r#"{{"type":"tool-f{at}","toolCallId":"c{at}","state":"input-available","input":{{}}}}"#
+            r#"{{"type":"tool-f{at:04}","toolCallId":"c{at:04}","state":"input-available","input":{{}}}}"#
         )
     });
-    page.of("turns", parts, |at| format!(r#"{{"type":"step-start"}},{{"type":"tool-f{at}","toolCallId":"c{at}","state":"output-available","input":{{}},"output":{at}}}"#));
+    page.of("turns", parts, |at| format!(r#"{{"type":"step-start"}},{{"type":"tool-f{at:04}","toolCallId":"c{at:04}","state":"output-available","input":{{}},"output":{at}}}"#));
     page.of("files", parts, |at| {
-        format!(r#"{{"type":"file","mediaType":"image/png","url":"https://x/{at}"}}"#)
+        format!(r#"{{"type":"file","mediaType":"image/png","url":"https://x/{at:04}"}}"#)
     });
     page.of("sources", parts, |at| {
-        format!(r#"{{"type":"source-url","sourceId":"s{at}","url":"https://x/{at}"}}"#)
+        format!(r#"{{"type":"source-url","sourceId":"s{at:04}","url":"https://x/{at:04}"}}"#)
     });
     page.of("data", parts, |at| {
-        format!(r#"{{"type":"data-x","id":"d{at}","data":{at}}}"#)
+        format!(r#"{{"type":"data-x","id":"d{at:04}","data":{at}}}"#)
     });
-    page.of("offered", r#"{"id":"c","trigger":"submit-message","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"a"}]}],"tools":{LIST}}"#, |at| format!(r#""f{at}":{{"description":"d"}}"#));
+    page.of("offered", r#"{"id":"c","trigger":"submit-message","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"a"}]}],"tools":{LIST}}"#, |at| format!(r#""f{at:04}":{{"description":"d"}}"#));
 
     let mut openbb = Lists::requests::<OpenBb>("openbb");
     let messages = r#"{"messages":[LIST]}"#;
     openbb.of("messages", messages, |at| {
         format!(
-            r#"{{"role":"{}","content":"t{at}"}}"#,
+            r#"{{"role":"{}","content":"t{at:04}"}}"#,
             ["human", "ai"][at % 2]
         )
     });
-    openbb.of("turns", messages, |at| format!(r#"{{"role":"ai","content":{{"function":"f{at}","input_arguments":{{}}}}}},{{"role":"tool","function":"f{at}","data":[{{"items":[{{"content":"x"}}]}}]}}"#));
+    openbb.of("turns", messages, |at| format!(r#"{{"role":"ai","content":{{"function":"f{at:04}","input_arguments":{{}}}}}},{{"role":"tool","function":"f{at:04}","data":[{{"items":[{{"content":"x"}}]}}]}}"#));
     openbb.of("orphans", messages, |at| {
-        format!(r#"{{"role":"tool","function":"f{at}","data":[{{"items":[{{"content":"x"}}]}}]}}"#)
+        format!(
+            r#"{{"role":"tool","function":"f{at:04}","data":[{{"items":[{{"content":"x"}}]}}]}}"#
+        )
     });
     for is_reversed in [false, true] {
         let name = if is_reversed { "reversed" } else { "sources" };
         openbb.add(name, move |count| {
-            let source = |at: usize| format!(r#"{{"origin":"o","id":"w{at}","input_args":{{}}}}"#);
+            let source = |at: usize| format!(r#"{{"origin":"o","id":"w{at:04}","input_args":{{}}}}"#);
             let made = each(count, source);
             let found = each(count, |at| source(if is_reversed { count - 1 - at } else { at }));
             let data = each(count, |_| r#"{"items":[{"content":"x"}]}"#.to_owned());
@@ -428,7 +350,7 @@ fn front_ends() -> Vec<List> {
     let with =
         |member: &str| format!(r#"{{"messages":[{{"role":"human","content":"a"}}],{member}}}"#);
     openbb.of("widgets", with(r#""widgets":{"primary":[LIST]}"#), |at| {
-        format!(r#"{{"origin":"o","widget_id":"w{at}","name":"W"}}"#)
+        format!(r#"{{"origin":"o","widget_id":"w{at:04}","name":"W"}}"#)
     });
     openbb.of(
         "same-widget",
@@ -438,27 +360,27 @@ fn front_ends() -> Vec<List> {
     openbb.of(
         "params",
         with(r#""widgets":{"primary":[{"origin":"o","widget_id":"w","params":[LIST]}]}"#),
-        |at| format!(r#"{{"name":"p{at}","type":"text"}}"#),
+        |at| format!(r#"{{"name":"p{at:04}","type":"text"}}"#),
     );
     openbb.of("tools", with(r#""tools":[LIST]"#), |at| {
-        format!(r#"{{"server_id":"s","name":"s_{at}"}}"#)
+        format!(r#"{{"server_id":"s","name":"s_{at:04}"}}"#)
     });
     openbb.of("context", with(r#""context":[LIST]"#), |at| {
-        format!(r#"{{"uuid":"u{at}","name":"T {at}","content":"x"}}"#)
+        format!(r#"{{"uuid":"u{at:04}","name":"T {at:04}","content":"x"}}"#)
     });
     openbb.of("documents", with(r#""documents":[LIST]"#), |at| {
-        format!(r#"{{"id":"{at}","name":"a.txt","content_b64":"YQ=="}}"#)
+        format!(r#"{{"id":"{at:04}","name":"a.txt","content_b64":"YQ=="}}"#)
     });
     openbb.of("files", with(r#""uploaded_files":[LIST]"#), |at| {
-        format!(r#"{{"name":"{at}.pdf","mime":"application/pdf","data_base64":"YQ=="}}"#)
+        format!(r#"{{"name":"{at:04}.pdf","mime":"application/pdf","data_base64":"YQ=="}}"#)
     });
     openbb.of("options", with(r#""workspace_options":[LIST]"#), |at| {
-        format!(r#""o{at}=x""#)
+        format!(r#""o{at:04}=x""#)
     });
     openbb.of(
         "artifacts",
         r#"{"messages":[{"role":"ai","content":"LIST"}]}"#,
-        |at| format!("<|start_artifact_id|>T{at}<|end_artifact_id|>"),
+        |at| format!("<|start_artifact_id|>T{at:04}<|end_artifact_id|>"),
     );
 
     let mut mcp = Lists::requests::<Mcp>("mcp");
@@ -482,65 +404,4 @@ fn front_ends() -> Vec<List> {
         mcp,
     ];
     all.into_iter().flat_map(|lists| lists.all).collect()
-}
-
-fn frames(count: usize, data: impl Fn(usize) -> String) -> String {
-    (0..count)
-        .map(|at| format!("data: {}\n\n", data(at)))
-        .collect()
-}
-
-fn streams() -> Vec<List> {
-    let mut openai = Lists::streams::<OpenAi>("openai-stream");
-    let chunk = |choice: String| format!(r#"{{"id":"x","model":"m","choices":[{choice}]}}"#);
-    openai.add("deltas", move |count| {
-        frames(count, |at| {
-            chunk(format!(r#"{{"index":0,"delta":{{"content":"t{at}"}}}}"#))
-        })
-    });
-    openai.add("calls", move |count| frames(count, |at| chunk(format!(r#"{{"index":0,"delta":{{"tool_calls":[{{"index":{at},"id":"c{at}","function":{{"name":"f{at}","arguments":"{{}}"}}}}]}}}}"#))));
-    openai.add("members", move |count| {
-        frames(count, |at| {
-            chunk(format!(r#"{{"index":0,"delta":{{"unknown{at}":1}}}}"#))
-        })
-    });
-    let mut responses = Lists::streams::<Responses>("responses-stream");
-    responses.add("items", |count| frames(count, |at| format!(r#"{{"type":"response.output_item.done","output_index":{at},"item":{{"type":"function_call","id":"i{at}","call_id":"c{at}","name":"f{at}","arguments":"{{}}"}}}}"#)));
-    responses.add("deltas", |count| frames(count, |at| format!(r#"{{"type":"response.output_text.delta","output_index":0,"content_index":0,"item_id":"i","delta":"t{at}"}}"#)));
-    let mut anthropic = Lists::streams::<Anthropic>("anthropic-stream");
-    anthropic.add("blocks", |count| frames(count, |at| format!(r#"{{"type":"content_block_start","index":{at},"content_block":{{"type":"tool_use","id":"c{at}","name":"f{at}","input":{{}}}}}}"#)));
-    anthropic.add("usage", |count| frames(count, |at| format!(r#"{{"type":"message_delta","delta":{{}},"usage":{{"output_tokens":1,"unknown{at}":1}}}}"#)));
-    anthropic.add("usage-members", |count| {
-        frames(2, |_| {
-            format!(
-                r#"{{"type":"message_delta","delta":{{}},"usage":{{"output_tokens":1,{}}}}}"#,
-                each(count, unknown)
-            )
-        })
-    });
-    let all = [openai, responses, anthropic];
-    all.into_iter().flat_map(|lists| lists.all).collect()
-}
-
-/// Returns all lists.
-#[must_use]
-pub fn lists() -> Vec<List> {
-    front_ends().into_iter().chain(streams()).collect()
-}
-
-/// A conversation of 2,000 calls with their results, from each front end to a model of each dialect.
-pub(crate) fn paths() -> Vec<Path> {
-    const CALLS: usize = 2_000;
-    let mut paths = Vec::new();
-    for list in front_ends() {
-        let Some(front_end) = list.name.strip_suffix("-turns") else {
-            continue;
-        };
-        for (model, ask) in list.asks {
-            let input = Rc::clone(&list.input);
-            let name = format!("calls-{front_end}-{model}");
-            paths.push(Path::new(name, "call", CALLS, move || ask(input(CALLS))));
-        }
-    }
-    paths
 }
