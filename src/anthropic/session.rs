@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use std::mem;
 
 use super::{
-    Accumulator, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
+    Anthropic, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
     MessagesRequest, Output, Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Cut, Env, Failure,
+    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Completion, Cut, Env, Failure,
     FrameEvent as _, FrameKind, Framing, SendError, Status, ToolCall, Writer, markdown,
 };
 
@@ -82,7 +82,7 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         typed: request.typed().map(|tool| tool.name.clone()).collect(),
         is_passed: false,
     };
-    let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
+    let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
     BlockSession::new(reply)
         .tools(request.offered().map(|tool| tool.name.clone()))
         .document(document)
@@ -119,17 +119,17 @@ pub(super) fn follow(session: &mut Session, event: &Event) -> FrameKind {
     FrameKind::Output
 }
 
-impl AnswerDocument<Event> for Accumulator {
+impl AnswerDocument<Event> for Completion {
     fn push(&mut self, event: &Event) -> Result<(), SendError> {
-        Ok(Self::push(self, event)?)
+        Ok(self.push_event::<Anthropic>(event)?)
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        Ok(self.extend_text(text)?)
+        Ok(Self::push(self, &protocol::Delta::Text(text))?)
     }
 
     fn finish(self, out: &mut Vec<u8>) {
-        Self::finish(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+        Message::from(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     }
 }
 
@@ -137,7 +137,7 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
-    type Document = Accumulator;
+    type Document = Completion;
 
     const TAKES_ANY_CALL: bool = true;
 
@@ -268,6 +268,11 @@ impl Blocks for Reply {
 
     /// Records the stop reason, which is written at the end. The dialect has no stop reason for other causes.
     fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
+        let known = self.stop.stop_reason.as_ref();
+        if known.and_then(super::relay::cut) == Some(cut) {
+            // Another server has named the reason, more exactly.
+            return;
+        }
         self.stop = match cut {
             Cut::Length => StopReason::MaxTokens.into(),
             Cut::Filter => StopReason::Refusal.into(),

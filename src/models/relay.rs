@@ -276,7 +276,7 @@ impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
     #[must_use]
     pub fn new() -> Self {
-        Self::from_parts(EventDecoder::new(), Completion::new())
+        Self::from_parts(EventDecoder::new(), Completion::without_items())
     }
 
     /// Creates a relay with a decoder and a completion that have other limits.
@@ -545,7 +545,10 @@ pub(super) fn hear<U: Upstream>(
         };
         heard.is_output |= match piece {
             Some((_, text)) => !text.is_empty(),
-            None => !matches!(delta, Delta::Model(_) | Delta::Part(Part::Usage(_))),
+            None => !matches!(
+                delta,
+                Delta::Model(_) | Delta::Item(_) | Delta::Native(_) | Delta::Part(Part::Usage(_))
+            ),
         };
         if let (Some(said), Some((kind, text))) = (&mut said, piece) {
             said.push(kind, text);
@@ -581,7 +584,7 @@ pub(super) fn error_of<U: Upstream>(document: &[u8]) -> Option<CompletionError> 
             .map(|byte| if is_line_end(*byte) { b' ' } else { *byte }),
     );
     frame.extend_from_slice(b"\n\n");
-    let (mut decoder, mut completion) = (EventDecoder::<U>::new(), Completion::new());
+    let (mut decoder, mut completion) = (EventDecoder::<U>::new(), Completion::without_items());
     let event = decoder.next(&mut &*frame).ok()??;
     completion.push_event::<U>(event).ok()?;
     completion.error().cloned()

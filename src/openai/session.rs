@@ -5,14 +5,14 @@ use std::{fmt, mem};
 
 use super::turn::Turn;
 use super::{
-    Accumulator, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending, ErrorObject,
-    Event, FinishReason, ToolCallDelta, Usage,
+    ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Delta, Ending, ErrorObject, Event,
+    FinishReason, OpenAi, ToolCallDelta, Usage,
 };
 use crate::json::{Escape, Json, Members, ValueWriter, Wire, own};
 use crate::protocol::fragments::weight;
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Cut, Env, Failure, FrameKind, SendError,
-    ToolCall, Writer,
+    self, AnswerDocument, Block, BlockSession, Blocks, Completion, Cut, Env, Failure, FrameKind,
+    SendError, ToolCall, Writer,
 };
 
 /// The maximum number of choices of a request.
@@ -77,7 +77,7 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
         said: false,
         is_passed: false,
     };
-    let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
+    let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
     let functions = request.offered().map(|function| function.name.clone());
     BlockSession::new(reply)
         .tools(functions.chain(request.deprecated_functions()))
@@ -105,29 +105,17 @@ pub(super) fn follow(session: &mut Session, event: &Event) -> FrameKind {
     }
 }
 
-impl AnswerDocument<Event> for Accumulator {
+impl AnswerDocument<Event> for Completion {
     fn push(&mut self, event: &Event) -> Result<(), SendError> {
-        match event {
-            Event::Chunk(chunk) => Ok(Self::push(self, chunk)?),
-            Event::Error(_) | Event::Done => Ok(()),
-        }
+        Ok(self.push_event::<OpenAi>(event)?)
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        Ok(Self::push_text(self, text)?)
+        Ok(Self::push(self, &protocol::Delta::Text(text))?)
     }
 
     fn finish(self, out: &mut Vec<u8>) {
-        let mut completion = Self::finish(self);
-        for choice in &mut completion.choices {
-            let message = &mut choice.message;
-            let instead = !message.tool_calls.is_empty() || message.refusal.is_some();
-            // The empty text of the chunk with the role is omitted beside calls or a refusal.
-            if instead && message.content.text().is_empty() {
-                message.content = Content::Null;
-            }
-        }
-        completion.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+        ChatCompletion::from(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     }
 }
 
@@ -135,7 +123,7 @@ impl Blocks for Reply {
     type Output = ChatCompletionChunk;
     type Ending = Ending;
     type Event = Event;
-    type Document = Accumulator;
+    type Document = Completion;
 
     const TAKES_ANY_CALL: bool = true;
 

@@ -97,6 +97,12 @@ impl PartialCall {
         self.is_open = delta.form == CallForm::Open;
     }
 
+    /// Returns the number that the fragments of the call share.
+    #[allow(dead_code, reason = "only protocols of models use it")]
+    pub(crate) fn key(&self) -> u64 {
+        self.key
+    }
+
     fn weight(&self) -> usize {
         let fragment = CallDelta::new(self.key, &self.id, &self.name, &self.arguments);
         weight(&fragment) + members_weight(&self.members)

@@ -115,7 +115,6 @@
 //! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
 
 #[cfg(feature = "resumable")]
-mod assembled;
 mod block;
 mod content;
 mod conversation;

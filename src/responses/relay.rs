@@ -1,19 +1,20 @@
 //! Responses as a dialect of models.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
-    ErrorObject, Event, EventKind, Item, Response, Responses, ResponsesRequest, Session,
-    StreamEvent,
+    ContentPart, ErrorObject, Event, EventKind, Item, Response, Responses, ResponsesRequest,
+    Session, StreamEvent,
 };
 use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, Upstream};
 use crate::protocol::{
-    CallDelta, CallForm, Citation, Content, Conversation, Cut, Delta, Failure, FrameKind, Part,
-    Usage,
+    CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation, Cut, Delta,
+    Failure, FrameKind, Native, NativeForm, Part, Usage,
 };
 
 /// A relay of another server's events into a reply.
@@ -127,6 +128,20 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     };
     let delta = event.delta.as_deref().unwrap_or_default();
     let key = event.output_index.unwrap_or(0);
+    if let Some(response) = event.response.as_deref() {
+        let form = NativeForm::Latest;
+        to(Delta::Native(Native::of_answer(form, &|| {
+            response.to_raw()
+        })));
+    }
+    match event.item.as_deref() {
+        Some(item) => to(Delta::Native(Native::of_item(
+            key,
+            NativeForm::Whole,
+            &|| item.to_raw(),
+        ))),
+        None => to(Delta::Item(key)),
+    }
     match &event.kind {
         EventKind::TextDelta | EventKind::RefusalDelta => to(Delta::Text(delta)),
         EventKind::SummaryDelta | EventKind::ReasoningDelta => {
@@ -187,10 +202,44 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     }
 }
 
+impl From<Completion> for Response {
+    /// Creates the response of an answer. Items that did not end are incomplete and have what was read of them.
+    fn from(completion: Completion) -> Self {
+        let calls = completion.partial_calls().into_iter();
+        let mut calls: BTreeMap<_, _> = calls.map(|call| (call.key(), call.arguments)).collect();
+        let (answer, items) = completion.into_items();
+        let mut response = Self::from_raw(&answer).unwrap_or_default();
+        let items = items.into_iter().filter(|item| !item.members.is_empty());
+        let items: List<Item> = items.map(|read| complete(read, &mut calls)).collect();
+        // Not every server repeats the items in its last event.
+        if response.output.len() < items.len() {
+            response.output = items;
+        }
+        response
+    }
+}
+
+fn complete(read: CompletedItem, calls: &mut BTreeMap<u64, String>) -> Item {
+    let mut item = Item::from_raw(&read.members.to_raw()).unwrap_or_default();
+    if item.status.as_deref() != Some("in_progress") {
+        return item;
+    }
+    item.status = Some("incomplete".into());
+    if item.is_call() {
+        item.arguments = calls.remove(&read.key);
+    } else if item.is_message() {
+        item.content = vec![ContentPart::output_text(read.text.unwrap_or_default())].into();
+    } else if item.kind == "reasoning" {
+        let text = read.reasoning.unwrap_or_default();
+        item.summary = Some(vec![ContentPart::new("summary_text", text)].into());
+    }
+    item
+}
+
 /// Returns the text of a message, and of its refusal.
 fn said(item: &Item) -> String {
     let parts = item.content.parts().iter();
-    parts.filter_map(super::ContentPart::said).collect()
+    parts.filter_map(ContentPart::said).collect()
 }
 
 /// Reads a call that the client may have to run.

@@ -540,8 +540,4 @@ impl Recorder for ResponseRecorder {
             }),
         })
     }
-
-    fn needs_own_reply(&self) -> bool {
-        false
-    }
 }

@@ -6,15 +6,15 @@ use std::thread;
 
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
-    Accumulator, ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, Function,
-    FunctionCall, OpenAi, Part, Tool, ToolCall,
+    ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, Function, FunctionCall,
+    OpenAi, Part, Tool, ToolCall,
 };
 use copilot_wire::protocol::{
     self, Completion, ContentPart as _, Conversation, EventDecoder, Protocol, Session as _,
 };
 use serde_json::json;
 
-use crate::support::fixed;
+use crate::support::{fixed, push};
 
 const MANY: usize = 100_000;
 const LONG: usize = 4 * 1024 * 1024;
@@ -163,11 +163,9 @@ fn play(name: &str, events: &[String]) {
         .iter()
         .map(|data| format!("data: {data}\n\n"))
         .collect();
-    let whole = || Accumulator::new().limit(usize::MAX);
     let mut decoder = decoder();
     let mut completion = Completion::new().limit(usize::MAX);
     let mut input = stream.as_bytes();
-    let mut all = whole();
     let request = ChatRequest::new("m", vec![ChatMessage::user("x")]).stream(true);
     let mut session = OpenAi::session(&request, &(), &fixed());
     let mut out = Vec::new();
@@ -180,17 +178,15 @@ fn play(name: &str, events: &[String]) {
             continue;
         };
         assert!(chunk.text().is_none_or(|text| text.len() <= stream.len()));
-        assert!(!all.is_complete());
-        assert!(all.text().len() <= stream.len());
-        all.push(chunk).unwrap();
+        assert!(!completion.is_complete(), "{name}");
+        assert!(completion.text().len() <= stream.len());
         // What it refuses it has looked at.
         let _ = session.output(chunk, &mut out);
         out.clear();
     }
     session.finish(&mut out);
-    let body = all.finish().to_json();
+    let body = ChatCompletion::from(completion).to_json();
     let completion = ChatCompletion::from_json(&body).unwrap();
-    assert!(!completion.is_complete(), "{name}");
     for call in completion.calls() {
         let _ = call.function.json();
     }
@@ -339,9 +335,9 @@ fn depth_needs_no_stack_in_answers() {
                 assert_eq!(*event, event.clone());
                 assert!(!format!("{event:?}").is_empty());
                 if let Event::Chunk(chunk) = event {
-                    let mut all = Accumulator::new().limit(usize::MAX);
-                    all.push(chunk).unwrap();
-                    let completion = all.finish();
+                    let mut all = Completion::new().limit(usize::MAX);
+                    push(&mut all, chunk).unwrap();
+                    let completion = ChatCompletion::from(all);
                     assert_eq!(completion, completion.clone());
                     assert!(!completion.to_json().is_empty());
                 }

@@ -8,6 +8,7 @@ mod documents;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod framing;
+mod relayed;
 mod reports;
 mod same;
 mod stored;
