@@ -1,23 +1,12 @@
 //! An SDK for chat agents: write an agent once, and every chat front end can talk to it.
 //!
 //! The crate has typed models of the wire protocols of the OpenBB Workspace, GitHub Copilot, OpenAI
-//! (chat completions and Responses), Anthropic Messages, Meilisearch chat, the AI SDK and AG-UI; one
+//! (chat completions and Responses), Anthropic Messages, Meilisearch chat, the AI SDK, AG-UI and MCP; one
 //! [`Agent`] trait; and a [`Router`] that answers HTTP requests in any web stack. It contains no server,
 //! no HTTP client and no client of language models.
 //!
 #![cfg_attr(
-    all(
-        feature = "ag_ui",
-        feature = "anthropic",
-        feature = "meilisearch",
-        feature = "openbb",
-        feature = "responses",
-        feature = "resumable",
-        feature = "tokio",
-        feature = "tower",
-        feature = "ui_stream",
-        feature = "verify",
-    ),
+    feature = "full",
     doc = "The [guide] explains it from front to back: concepts, servers, every front end, models, access, testing."
 )]
 //!
@@ -66,13 +55,12 @@
 //!
 //! | feature | what it adds | default |
 //! |---|---|---|
-//! | `openbb` `github` `openai` `meilisearch` | one protocol each | yes |
-//! | `anthropic` | Anthropic Messages | |
-//! | `responses` | the Responses protocol of OpenAI | |
+//! | `openai` `responses` `anthropic` | OpenAI chat completions, OpenAI Responses and Anthropic Messages; the three together: `Router::mount_model` and `Router::mount_catch_all`, an agent as a model in all three | yes |
+//! | `openbb` `github` `meilisearch` | the OpenBB Workspace, GitHub Copilot and Meilisearch chat | yes |
 //! | `ui_stream` | web pages with `useChat` of the AI SDK | |
 //! | `ag_ui` | CopilotKit and other AG-UI apps | |
 //! | `mcp` | an agent as a tool of MCP clients: Claude Code, Codex, Copilot and others | |
-//! | `openai` + `responses` + `anthropic` | `Router::mount_model` and `Router::mount_catch_all`: an agent as a model in all three | |
+//! | `agent` | agents and the router without a protocol, for one of your own; every other feature enables it | yes |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
 //! | `tokio` | keep-alive and upload timeouts, with the timer of tokio's runtime; one built by hand needs [`enable_time`](protocol::Environment::ticks) | |
@@ -81,52 +69,38 @@
 //! | `compression` | request bodies in gzip, deflate, br and zstd; without it they are refused with status 415 | |
 //! | `resumable` | `replies`: replies that outlive the connection that asked for them | |
 //! | `verify` | signatures of GitHub Copilot requests | |
+//! | `full` | all of them | |
+//!
+//! Without any feature the crate is [`sse`], [`lines`] and [`json`].
 //!
 //! What tests need is in the package `copilot-wire-kit`: emulated front ends, virtual time, scripted models,
 //! conformance rules.
-//!
-//! # Layers
-//!
-//! A module uses only modules of lower layers.
-//!
-//! | layer | modules | contents |
-//! |---|---|---|
-//! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui`, `mcp` | one module and one feature per protocol |
-//! |   | `models` | mounting an agent as a model, and the list of models |
-//! | 4 | [`router`] | HTTP requests and responses, for any protocol |
-//! | 3 | [`agent`], [`conversations`], `replies` | runs agents and sends their replies; what is stored of them |
-//! | 2 | [`protocol`] | the traits of a protocol; the shared vocabulary |
-//! | 1 | [`sse`], [`lines`], [`json`] | encoding and decoding of bytes, without clock or I/O |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "agent"),
+    allow(
+        dead_code,
+        unused_imports,
+        reason = "agents are who calls the rest of the encoders"
+    )
+)]
 
 // What `json::Wire` derives names this crate, here as anywhere.
 extern crate self as copilot_wire;
 
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
+#[cfg(feature = "agent")]
 pub mod agent;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
+#[cfg(feature = "agent")]
 pub mod conversations;
 #[cfg(feature = "github")]
 pub mod github;
-// Documentation only. Its links need every feature; these enable all the others.
-#[cfg(all(
-    any(doc, doctest),
-    feature = "ag_ui",
-    feature = "anthropic",
-    feature = "mcp",
-    feature = "meilisearch",
-    feature = "openbb",
-    feature = "responses",
-    feature = "resumable",
-    feature = "tokio",
-    feature = "tower",
-    feature = "ui_stream",
-    feature = "verify",
-))]
+// Documentation only. Its links need every feature.
+#[cfg(all(any(doc, doctest), feature = "full"))]
 #[cfg_attr(docsrs, doc(auto_cfg = false))]
 pub mod guide;
 pub mod json;
@@ -143,6 +117,7 @@ pub mod openai;
 pub mod openbb;
 #[cfg(feature = "playground")]
 mod playground;
+#[cfg(feature = "agent")]
 pub mod protocol;
 #[cfg(any(
     feature = "playground",
@@ -153,18 +128,24 @@ pub mod protocols;
 pub mod replies;
 #[cfg(feature = "responses")]
 pub mod responses;
+#[cfg(feature = "agent")]
 pub mod router;
 pub mod sse;
+#[cfg(feature = "agent")]
 mod sync;
 #[cfg(feature = "ui_stream")]
 pub mod ui_stream;
 
+#[cfg(feature = "agent")]
 #[doc(inline)]
 pub use agent::{Agent, Body, Interrupted, Reply, Request, agent_fn};
+#[cfg(feature = "agent")]
 #[doc(no_inline)]
 pub use async_trait::async_trait;
+#[cfg(feature = "agent")]
 #[doc(inline)]
 pub use protocol::Protocol;
+#[cfg(feature = "agent")]
 #[doc(inline)]
 pub use router::Router;
 
@@ -174,15 +155,13 @@ pub mod __private {
     pub use crate::json::wire::{
         Wire, deserialize, is_unset, object, parse, serialize, take, take_fixed, to_json,
     };
+    #[cfg(feature = "agent")]
     pub use crate::protocol::frame_event::{
         MISSING, UNTYPED, data, drop_unknown, is_distinct, member, whole, writer,
     };
+    #[cfg(feature = "agent")]
     pub use crate::protocol::redacted::{Hidden, Redact};
     pub use bytes::Bytes;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 }
 
-/// Compiles the examples of the README.
-#[cfg(all(doctest, feature = "openai", feature = "openbb"))]
-#[doc = include_str!("../README.md")]
-struct Readme;

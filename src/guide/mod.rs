@@ -16,9 +16,10 @@
 //! 6. [Access](access): authentication, limits, signatures, browsers, several agents on one host.
 //! 7. [Testing](testing): agents and emulated front ends in process, in virtual time.
 //! 8. [Your own protocol](own_protocol): a front end that this crate does not support.
-//! 9. [Resumable replies](resumable): answers that survive a page reload, a network failure and a change of servers.
-//! 10. [Observing](observing): reports, logs, traces and metrics; OpenTelemetry, Prometheus and Grafana.
-//! 11. Coming from [openbb-ai](from_openbb_ai), or from
+//! 9. [Clients](clients): requests and typed events of every protocol, for programs that talk to agents and models.
+//! 10. [Resumable replies](resumable): answers that survive a page reload, a network failure and a change of servers.
+//! 11. [Observing](observing): reports, logs, traces and metrics; OpenTelemetry, Prometheus and Grafana.
+//! 12. Coming from [openbb-ai](from_openbb_ai), or from
 //!    [@copilot-extensions/preview-sdk](from_preview_sdk).
 
 #[doc = include_str!("access.md")]
@@ -32,6 +33,10 @@ pub mod anthropic {}
 
 #[doc = include_str!("chat_pages.md")]
 pub mod chat_pages {}
+
+// Compiled with the tests of `tests/servers`, as it uses HTTP clients.
+#[cfg_attr(not(doctest), doc = include_str!("clients.md"))]
+pub mod clients {}
 
 #[doc = include_str!("coding_clients.md")]
 pub mod coding_clients {}

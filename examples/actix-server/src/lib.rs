@@ -4,14 +4,15 @@ mod sockets;
 
 use std::io;
 use std::net::TcpListener;
+use std::pin::pin;
 use std::time::Duration;
 
 use actix_web::body::SizedStream;
 use actix_web::dev::Server;
 use actix_web::http::{ConnectionType, StatusCode, Version};
 use actix_web::rt::net::TcpStream;
-use actix_web::rt::spawn;
 use actix_web::rt::time::sleep;
+use actix_web::rt::{signal, spawn};
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use copilot_wire::Router;
 use copilot_wire::router::socket::is_handshake;
@@ -35,7 +36,7 @@ const CONNECTIONS: usize = 512;
 ///
 /// When the listener cannot be used, or signals cannot be listened for.
 pub fn serve(listener: TcpListener, router: Router) -> io::Result<Server> {
-    let (stop, draining) = (analyst::stop_signal()?, router.clone());
+    let (stop, draining) = (stop_signal()?, router.clone());
     let stop = async move {
         stop.await;
         // In a task: the server stops accepting when this future is done.
@@ -63,6 +64,21 @@ pub fn serve(listener: TcpListener, router: Router) -> io::Result<Server> {
         .shutdown_timeout((GRACE + LAST).as_secs())
         .listen(listener)?
         .run())
+}
+
+/// Waits for Ctrl-C, or for `SIGTERM`, which is how containers ask.
+fn stop_signal() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    #[cfg(unix)]
+    {
+        use signal::unix::{SignalKind, signal};
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        Ok(async move {
+            futures_util::future::select(pin!(interrupt.recv()), pin!(terminate.recv())).await;
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async { drop(signal::ctrl_c().await) })
 }
 
 async fn answer(

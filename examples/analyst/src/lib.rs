@@ -16,7 +16,6 @@ pub use model::{Model, shown};
 pub use signatures::mount as github_mount;
 
 use std::error::Error;
-use std::io;
 use std::net::SocketAddr;
 
 use copilot_wire::Router;
@@ -44,30 +43,6 @@ pub fn port() -> Result<u16, Box<dyn Error>> {
         (Some("--port"), Some(port), None) => Ok(port.parse()?),
         _ => Err("usage: [--port N]".into()),
     }
-}
-
-/// Waits until the program is asked to stop: by Ctrl-C, or by `SIGTERM`, which is how containers ask.
-///
-/// It listens from this call on, not from the first poll.
-///
-/// # Errors
-///
-/// When signals cannot be listened for.
-pub fn stop_signal() -> io::Result<impl Future<Output = ()> + Send + 'static> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut terminate = signal(SignalKind::terminate())?;
-        Ok(async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        })
-    }
-    #[cfg(not(unix))]
-    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// Tells where the server is.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use copilot_wire::router::MountError;
-use hyper_server::{Metrics, serve_app};
+use copilot_wire_hyper::{Metrics, serve_app};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 
@@ -74,7 +74,7 @@ pub fn gateway(
         .route(
             "/metrics",
             get(async move || {
-                let store = replies.map(|replies| hyper_server::store(&replies.health()));
+                let store = replies.map(|replies| copilot_wire_hyper::store(&replies.health()));
                 format!("{metrics}{}", store.unwrap_or_default())
             }),
         )

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 
 use axum_server::{Settings, app, serve, stores};
-use hyper_server::stop_signal;
+use copilot_wire_hyper::stop_signal;
 use tokio::net::TcpListener;
 
 #[tokio::main]

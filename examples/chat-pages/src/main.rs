@@ -11,7 +11,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let router = chat_pages::router()?;
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     greet(&listener.local_addr()?.to_string());
-    Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)
+    Ok(copilot_wire_hyper::serve(listener, router, copilot_wire_hyper::stop_signal()?).await?)
 }
 
 #[expect(clippy::print_stdout, reason = "read by a person at a terminal")]

@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 
+use copilot_wire_hyper::{serve, stop_signal};
 use tokio::net::TcpListener;
 
 #[tokio::main]
@@ -9,5 +10,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let port = analyst::port()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     analyst::greet(listener.local_addr()?);
-    Ok(hyper_server::serve(listener, analyst::router()?, hyper_server::stop_signal()?).await?)
+    Ok(serve(listener, analyst::router()?, stop_signal()?).await?)
 }

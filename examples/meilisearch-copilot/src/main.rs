@@ -146,7 +146,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         // A model that has to be loaded first takes its time.
         tokio::spawn(check(upstream, model));
     }
-    Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)
+    Ok(copilot_wire_hyper::serve(listener, router, copilot_wire_hyper::stop_signal()?).await?)
 }
 
 /// Prints whether the workspace answers, and why not.

@@ -26,11 +26,12 @@ use std::process::{Command, ExitCode};
 use rustdoc_types::{Crate, FORMAT_VERSION};
 
 /// The published packages.
-const PACKAGES: [&str; 5] = [
+const PACKAGES: [&str; 6] = [
     "copilot-wire",
     "copilot-wire-derive",
     "copilot-wire-kit",
     "copilot-wire-acp",
+    "copilot-wire-hyper",
     "copilot-wire-redis",
 ];
 

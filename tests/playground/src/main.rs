@@ -50,7 +50,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let end = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
         drop(end.await);
     };
-    Ok(hyper_server::serve(listener, router, stop).await?)
+    Ok(copilot_wire_hyper::serve(listener, router, stop).await?)
 }
 
 fn tool() -> copilot_wire::mcp::Mount {

@@ -11,6 +11,16 @@ use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
+/// The chapter on clients.
+#[cfg(doctest)]
+#[doc = include_str!("../../../src/guide/clients.md")]
+pub struct Clients;
+
+/// The front page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
+
 /// The chapter on servers, whose snippets are doctests of this package.
 #[cfg(doctest)]
 #[doc = include_str!("../../../src/guide/servers.md")]

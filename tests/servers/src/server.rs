@@ -42,7 +42,7 @@ impl Server {
                 runtime.block_on(async {
                     listener.set_nonblocking(true)?;
                     let listener = tokio::net::TcpListener::from_std(listener)?;
-                    hyper_server::serve(listener, router, async { drop(stopped.await) }).await
+                    copilot_wire_hyper::serve(listener, router, async { drop(stopped.await) }).await
                 })
             });
             assert!(matches!(served, Ok(Ok(()))), "{served:?}");

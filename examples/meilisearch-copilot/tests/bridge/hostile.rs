@@ -116,7 +116,7 @@ async fn a_client_that_never_reads_stops_the_search_engine() {
             .await
             .unwrap();
         let served = tokio::spawn(async move {
-            hyper_server::serve(listener, router, std::future::pending()).await
+            copilot_wire_hyper::serve(listener, router, std::future::pending()).await
         });
         let (path, body) = asking(front, serde_json::json!({}));
         let body = body.to_string();

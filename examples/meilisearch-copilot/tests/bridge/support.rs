@@ -88,7 +88,7 @@ impl Setup {
         let base = format!("http://{}", listener.local_addr().unwrap());
         let served = tokio::spawn(async move {
             let forever = std::future::pending();
-            hyper_server::serve(listener, router, forever)
+            copilot_wire_hyper::serve(listener, router, forever)
                 .await
                 .unwrap();
         });

@@ -67,7 +67,7 @@ fn hyper(listener: TcpListener, router: Router) -> Result<(), Failure> {
             let mut rest = Vec::new();
             let _ = tokio::io::stdin().read_to_end(&mut rest).await;
         };
-        Ok(hyper_server::serve(listener, router, stop).await?)
+        Ok(copilot_wire_hyper::serve(listener, router, stop).await?)
     })
 }
 

@@ -36,7 +36,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let address = plan.server.listen();
     let listener = TcpListener::bind(address).await;
     let listener = listener.map_err(|error| Failure::new(format!("{address}: {error}")))?;
-    let stop = hyper_server::stop_signal()?;
+    let stop = copilot_wire_hyper::stop_signal()?;
     let hangups = Hangups::new()?;
     greet(&plan, &format!("http://{}", listener.local_addr()?), screen)?;
     let (agents, metrics) = (router.clone(), Arc::clone(&server.metrics));
@@ -48,15 +48,15 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
             Ok::<_, Infallible>(match request.uri().path() {
                 "/health" => plain("OK\n".to_owned()),
                 "/metrics" => {
-                    let store = hyper_server::store(&replies.health());
+                    let store = copilot_wire_hyper::store(&replies.health());
                     plain(format!("{metrics}{store}"))
                 }
-                _ => hyper_server::answer(&agents, request).await,
+                _ => copilot_wire_hyper::answer(&agents, request).await,
             })
         }
     });
     tokio::select! {
-        served = hyper_server::serve_app(listener, app, router.clone(), stop) => served?,
+        served = copilot_wire_hyper::serve_app(listener, app, router.clone(), stop) => served?,
         () = reload(options, &server, (address, &router), hangups, screen.is_json()) => {}
     }
     Ok(Verdict::Clean)

@@ -29,7 +29,6 @@ use crate::silent::Silent;
 
 pub use crate::metrics::{Metrics, store};
 pub use crate::sockets::answer;
-pub use analyst::stop_signal;
 
 /// The time for which running turns go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
@@ -157,6 +156,30 @@ where
     let ended = async { tokio::join!(router.drain(sleep(GRACE)), graceful.shutdown()) };
     let _ = timeout(GRACE + LAST, ended).await;
     Ok(())
+}
+
+/// Waits until the program is asked to stop: by Ctrl-C, or by `SIGTERM`, which is how containers ask.
+///
+/// It listens from this call on, not from the first poll.
+///
+/// # Errors
+///
+/// When signals cannot be listened for.
+pub fn stop_signal() -> io::Result<impl Future<Output = ()> + Send + 'static> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut terminate = signal(SignalKind::terminate())?;
+        Ok(async move {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        })
+    }
+    #[cfg(not(unix))]
+    Ok(async { drop(tokio::signal::ctrl_c().await) })
 }
 
 /// Returns `true` if the process or the system has no file descriptor left (`EMFILE`, `ENFILE`).

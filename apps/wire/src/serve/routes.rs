@@ -4,17 +4,19 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::sync::Arc;
 
-use analyst::LOOPBACK;
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{Refusal, User};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
 use copilot_wire::{Router, ag_ui, github, mcp, meilisearch, ui_stream};
+use copilot_wire_hyper::Metrics;
 use http::request::Parts;
-use hyper_server::Metrics;
 
 use super::log::{self, Facts};
 use super::settings::Plan;
+
+/// The hosts by which a browser on this machine reaches it.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
 /// The parts of a server that do not change when the settings are read again.
 pub(super) struct Server {
@@ -52,26 +54,16 @@ impl Server {
     pub(super) fn router(&self, plan: &Plan) -> Result<Router, Box<dyn Error>> {
         let mut router = self.base.clone().max_turns(plan.server.turns());
         router = router.cors(plan.cors.clone());
-        let mut signer = None;
-        let github = match &plan.keys {
-            Some(keys) => {
-                router = router.guard(keys.guard());
-                // Callers are authenticated by their keys, so GitHub's signature is not needed.
-                github::Mount::unverified()
-            }
-            None => {
-                let (mount, own) = analyst::github_mount()?;
-                signer = own;
-                // Without keys, only callers on this machine are served, as one user. The playground cannot send keys.
-                router = router
-                    .hosts(LOOPBACK)
-                    .playground()?
-                    .guard(async |mut parts: Parts| {
-                        parts.extensions.insert(User::new("local"));
-                        Ok::<_, Refusal>(parts)
-                    });
-                mount
-            }
+        router = match &plan.keys {
+            Some(keys) => router.guard(keys.guard()),
+            // Without keys, only callers on this machine are served, as one user. The playground cannot send keys.
+            None => router
+                .hosts(LOOPBACK)
+                .playground()?
+                .guard(async |mut parts: Parts| {
+                    parts.extensions.insert(User::new("local"));
+                    Ok::<_, Refusal>(parts)
+                }),
         };
         if let Some(limit) = plan.server.per_minute {
             router = router.max_turns_per_minute(limit);
@@ -111,16 +103,13 @@ impl Server {
         .title(format!("Ask {name}"))
         .read_only()
         .server(mcp::Server::new("wire", env!("CARGO_PKG_VERSION")));
-        let router = router
-            .mount(github, Arc::clone(first))?
+        Ok(router
+            // Callers have a key or are on this machine, so that GitHub's signature is not needed.
+            .mount(github::Mount::unverified(), Arc::clone(first))?
             .mount(meilisearch::Mount::new(), Arc::clone(first))?
             .mount(ui_stream::Mount::new(), Arc::clone(first))?
             .mount(ag_ui::Mount::new(), Arc::clone(first))?
-            .mount(tool, Arc::clone(first))?;
-        Ok(match signer {
-            Some(signer) => router.playground_signer(move |body| signer.sign(body))?,
-            None => router,
-        })
+            .mount(tool, Arc::clone(first))?)
     }
 }
 

@@ -33,7 +33,7 @@ pub(crate) async fn serve(
     // On this machine only, because the agent writes files, and this server does not authenticate users.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     print_addresses(listener.local_addr()?);
-    Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)
+    Ok(copilot_wire_hyper::serve(listener, router, copilot_wire_hyper::stop_signal()?).await?)
 }
 
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]

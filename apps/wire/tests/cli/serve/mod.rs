@@ -45,7 +45,6 @@ impl Gateway {
             .stdin(Stdio::null())
             .env("UPSTREAM_KEY", KEY)
             .env("USER_KEYS", "ali=sesame,dorothy=poppy")
-            .env("GITHUB_SIGNATURES", "off")
             .env("NO_PROXY", "127.0.0.1");
         let mut child = command.spawn().unwrap();
         let (sender, log) = channel();
