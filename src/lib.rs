@@ -164,4 +164,3 @@ pub mod __private {
     pub use bytes::Bytes;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 }
-

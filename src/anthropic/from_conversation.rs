@@ -6,11 +6,11 @@ use super::{
     Content, ContentBlock, MessageParam, MessagesRequest, TextBlock, Tool, ToolResultBlock,
     ToolUseBlock,
 };
-use crate::json::{Json, Kind, Members, Wire};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call, Conversation,
-    ToolChoice,
+    self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
+    Conversation, ToolChoice,
 };
 
 /// The text of the user message that is inserted if a conversation begins with an answer, because a request must begin
@@ -67,7 +67,7 @@ impl MessagesRequest {
         let mut request = Self {
             max_tokens: Some(Self::MAX_TOKENS),
             messages: turns.all.into(),
-            tools: conversation.tools().map(tool).collect(),
+            tools: conversation.tools().map(Tool::from).collect(),
             output_config: format.as_ref().and_then(output_config),
             ..Self::default()
         };
@@ -77,16 +77,16 @@ impl MessagesRequest {
             let mut names = HashSet::new();
             let tools = blocks.filter_map(|block| match block {
                 ContentBlock::ToolUse(call) if names.insert(&call.name) => {
-                    Some(tool(crate::protocol::Tool::new(&*call.name, "")))
+                    Some(protocol::Tool::new(&*call.name, "").into())
                 }
                 _ => None,
             });
             request.tools = tools.collect();
-            if !request.tools.is_empty() {
-                request.tool_choice = Some(choice("none", None, None));
-            }
+            request.choose(&ToolChoice::None, None);
         } else {
-            request.choose(&prompt_options(conversation));
+            let options = prompt_options(conversation);
+            let single = options.parallel_calls == Some(false);
+            request.choose(&options.tool_choice, single.then_some(true));
         }
         request.set(prompt_options(conversation));
         match system.is_empty() {
@@ -111,13 +111,43 @@ impl MessagesRequest {
         self
     }
 
-    fn choose(&mut self, options: &AnswerOptions<'_>) {
-        let single = (options.parallel_calls == Some(false)).then_some(true);
-        self.tool_choice = match &options.tool_choice {
-            ToolChoice::Required => Some(choice("any", None, single)),
-            ToolChoice::Tool(name) => Some(choice("tool", Some(name), single)),
-            _ => single.map(|_| choice("auto", None, single)),
+    /// Sets the choice among the tools. `single` is set if the model may make only one call.
+    pub(super) fn choose(&mut self, choice: &ToolChoice<'_>, single: Option<bool>) {
+        self.tool_choice = match choice {
+            // Servers refuse a choice without tools.
+            _ if self.tools.is_empty() => None,
+            ToolChoice::None => Some(choice_of("none", None, None)),
+            ToolChoice::Required => Some(choice_of("any", None, single)),
+            ToolChoice::Tool(name) => Some(choice_of("tool", Some(name), single)),
+            ToolChoice::Auto => single.map(|_| choice_of("auto", None, single)),
         };
+    }
+
+    /// Appends an answer with these calls, and their results.
+    pub(super) fn extend(
+        &mut self,
+        content: List<ContentBlock>,
+        calls: Vec<(Call<'_>, CallResult<'_>)>,
+    ) {
+        let (calls, results): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
+        let mut calls = calls.into_iter();
+        let mut blocks = Vec::new();
+        for block in content {
+            match block {
+                // Servers refuse empty texts.
+                ContentBlock::Text(text) if text.text.trim().is_empty() => {}
+                ContentBlock::ToolUse(own) => {
+                    let call = calls.next();
+                    blocks
+                        .push(call.map_or(own.clone().into(), |call| tool_use(call, own.unknown)));
+                }
+                block => blocks.push(block),
+            }
+        }
+        blocks.extend(calls.map(|call| tool_use(call, Members::new())));
+        let results: Vec<_> = results.into_iter().map(result).collect();
+        self.messages.push(MessageParam::assistant(blocks));
+        self.messages.push(MessageParam::user(results));
     }
 
     /// Sets the settings that the dialect has.
@@ -191,14 +221,8 @@ impl Turns {
     }
 
     fn assistant(&mut self, text: &str, calls: Vec<Call<'_>>) {
-        let calls = calls.into_iter().map(|call| {
-            ContentBlock::ToolUse(ToolUseBlock {
-                input: input(&call),
-                id: call.id.unwrap_or_default().into_owned(),
-                name: call.name.into_owned(),
-                unknown: Members::new(),
-            })
-        });
+        let calls = calls.into_iter();
+        let calls = calls.map(|call| tool_use(call, Members::new()));
         // Servers refuse a last message that is an answer with trailing white space.
         self.add(
             "assistant",
@@ -210,6 +234,16 @@ impl Turns {
 /// Returns a text block; `None` for a text without content, which is refused.
 fn said_text(text: &str) -> Option<ContentBlock> {
     (!text.trim().is_empty()).then(|| ContentBlock::text(text))
+}
+
+/// Returns a call as a block.
+fn tool_use(call: Call<'_>, unknown: Members) -> ContentBlock {
+    ContentBlock::ToolUse(ToolUseBlock {
+        input: input(&call),
+        id: call.id.unwrap_or_default().into_owned(),
+        name: call.name.into_owned(),
+        unknown,
+    })
 }
 
 /// Returns the arguments of a call: an object. Text that is not a JSON object becomes a member of one.
@@ -228,7 +262,7 @@ fn result(result: CallResult<'_>) -> ContentBlock {
     if !result.files.is_empty() {
         let text = said_text(&result.text).into_iter();
         let blocks: Vec<_> = text.chain(result.files.iter().map(file)).collect();
-        block.content = Some(crate::json::List::from(blocks).to_raw());
+        block.content = Some(List::from(blocks).to_raw());
     }
     ContentBlock::ToolResult(block)
 }
@@ -279,31 +313,33 @@ fn file(file: &Attachment<'_>) -> ContentBlock {
     }))
 }
 
-/// Converts a tool. A schema is required, and must be that of an object.
-fn tool(tool: crate::protocol::Tool<'_>) -> Tool {
-    let is_object = |schema: &Json| {
-        let kind = schema.get("type");
-        kind.is_some_and(|kind| kind.string().as_deref() == Some("object"))
-    };
-    let schema = match tool.parameters {
-        Some(schema) if is_object(&schema) => schema,
-        schema => {
-            let mut members = schema
-                .as_ref()
-                .and_then(Members::from_raw)
-                .unwrap_or_default();
-            // Serializing a string cannot fail.
-            members.set("type", Json::encode("object").unwrap_or_default());
-            members.to_raw()
+/// A schema is required, and must be that of an object.
+impl From<protocol::Tool<'_>> for Tool {
+    fn from(tool: protocol::Tool<'_>) -> Self {
+        let is_object = |schema: &Json| {
+            let kind = schema.get("type");
+            kind.is_some_and(|kind| kind.string().as_deref() == Some("object"))
+        };
+        let schema = match tool.parameters {
+            Some(schema) if is_object(&schema) => schema,
+            schema => {
+                let mut members = schema
+                    .as_ref()
+                    .and_then(Members::from_raw)
+                    .unwrap_or_default();
+                // Serializing a string cannot fail.
+                members.set("type", Json::encode("object").unwrap_or_default());
+                members.to_raw()
+            }
+        };
+        Self {
+            description: Some(tool.description.into_owned()).filter(|text| !text.is_empty()),
+            ..Self::new(tool.name, "").input_schema(schema)
         }
-    };
-    Tool {
-        description: Some(tool.description.into_owned()).filter(|text| !text.is_empty()),
-        ..Tool::new(tool.name, "").input_schema(schema)
     }
 }
 
-fn choice(kind: &str, name: Option<&str>, single: Option<bool>) -> Json {
+fn choice_of(kind: &str, name: Option<&str>, single: Option<bool>) -> Json {
     Json::object(|choice| {
         choice.str("type", kind).opt_str("name", name);
         if let Some(single) = single {

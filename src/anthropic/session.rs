@@ -240,6 +240,14 @@ impl Blocks for Reply {
         }
     }
 
+    /// Writes a citation of a model in the text that has it.
+    fn cite(&mut self, citation: &Citation, to: &mut To<'_>) {
+        match citation.web_url().filter(|_| citation.by_model) {
+            Some(url) => self.delta_citation(url, citation, to),
+            None => to.buffer(citation),
+        }
+    }
+
     fn usage(&mut self, usage: &protocol::Usage, _: &mut To<'_>) {
         self.usage.update(&(*usage).into());
     }
@@ -250,9 +258,7 @@ impl Blocks for Reply {
         to.text(self, &markdown::sources(citations));
         for citation in citations {
             if let Some(url) = &citation.url {
-                let excerpt = citation.excerpt.as_deref().unwrap_or_default();
-                let location = location(url, &citation.title, excerpt);
-                self.delta(Delta::Citation(location), to);
+                self.delta_citation(url, citation, to);
             }
         }
     }
@@ -355,6 +361,15 @@ impl Reply {
             content_block,
         };
         to.event(self, start);
+    }
+
+    fn delta_citation(&mut self, url: &str, citation: &Citation, to: &mut To<'_>) {
+        if !to.is_open(Block::Text) {
+            to.open(self, Block::Text);
+        }
+        let excerpt = citation.excerpt.as_deref().unwrap_or_default();
+        let location = location(url, &citation.title, excerpt);
+        self.delta(Delta::Citation(location), to);
     }
 
     fn delta(&self, delta: Delta, to: &mut To<'_>) {

@@ -64,6 +64,22 @@ impl<T> List<T> {
         self.odd.iter().flat_map(|odd| &odd.0)
     }
 
+    /// Removes the valid elements for which `keep` returns `false`.
+    pub fn retain(&mut self, mut keep: impl FnMut(&T) -> bool) {
+        let (mut at, mut removed) = (0, 0);
+        let mut odd = self.odd.iter_mut().flat_map(|odd| &mut odd.0).peekable();
+        self.known.retain(|value| {
+            while let Some((before, _)) = odd.next_if(|(before, _)| *before <= at) {
+                *before -= removed;
+            }
+            let kept = keep(value);
+            at += 1;
+            removed += usize::from(!kept);
+            kept
+        });
+        odd.for_each(|(before, _)| *before -= removed);
+    }
+
     /// Appends an element.
     pub fn push(&mut self, value: T) {
         self.known.push(value);

@@ -3,7 +3,7 @@
 //!
 //! A [`Model`] mounts an agent for one protocol. The models of all protocols share one list at `GET /v1/models`, which
 //! contains each name once. A [`Relay`] relays the answer of a model, a [`Passthrough`] passes
-//! it on as it came.
+//! it on as it came. A [`Toolset`] answers with a model that calls tools of the agent.
 
 mod card;
 mod chat;
@@ -14,6 +14,8 @@ mod passthrough;
 mod prompt;
 mod refused;
 mod relay;
+mod tools;
+mod upstream;
 
 use std::marker::PhantomData;
 
@@ -33,7 +35,9 @@ pub use prompt::{
     CallResult, PromptItem, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };
 pub use refused::{refused, retry_after};
-pub use relay::{Relay, RelayError, Upstream};
+pub use relay::{Relay, RelayError};
+pub use tools::{AgentTool, Toolset};
+pub use upstream::{Prompt, Upstream};
 
 /// The text of an answer without text: an empty answer makes coding clients repeat the request or fail.
 pub(crate) const NO_ANSWER: &str = "There is no answer.";

@@ -50,6 +50,17 @@ pub struct CallResult<'a> {
 }
 
 impl CallResult<'_> {
+    /// Creates an empty result of the call with this id.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            text: Cow::Borrowed(""),
+            failed: false,
+            files: Vec::new(),
+        }
+    }
+
     /// Returns the text, marked as failed if the call failed, for dialects without a member for that.
     #[must_use]
     pub fn said(self) -> String {
@@ -186,10 +197,9 @@ impl<'a> Prompt<'a> {
 
     fn answered(&mut self, result: ToolResult<'a>) {
         let new = |text, failed| CallResult {
-            id: String::new(),
             text,
             failed,
-            files: Vec::new(),
+            ..CallResult::new("")
         };
         let at = self.calls.answered(&result);
         let Some((at, made)) = at.and_then(|at| Some((at, self.made.get_mut(at)?))) else {
@@ -345,10 +355,8 @@ impl Ids {
         };
         call.id = Some(id.clone().into());
         let mut result = made.result.unwrap_or_else(|| CallResult {
-            id: String::new(),
             text: NO_RESULT.into(),
-            failed: false,
-            files: Vec::new(),
+            ..CallResult::new("")
         });
         result.id = id;
         (call, result)

@@ -7,59 +7,15 @@ use std::{fmt, mem};
 
 use bytes::Bytes;
 
-use super::Dialect;
-use crate::agent::{Reply, Request};
+use super::Upstream;
+use crate::agent::Reply;
 use crate::json::{Json, JsonError};
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
-    Completion, CompletionError, ContextTooLong, Conversation, Cut, Delta, EventDecoder,
-    EventError, FrameKind, Framing, ModelFault, Part, Protocol, SendError, TooLarge, Usage,
+    Citation, Completion, CompletionError, ContextTooLong, Cut, Delta, EventDecoder, EventError,
+    Framing, ModelFault, Part, Protocol, SendError, TooLarge, Usage,
 };
-
-/// A dialect of models' servers: how a model is called, and how its stream is relayed.
-pub trait Upstream: Dialect<Event: Sync> {
-    /// The name of the provider of this dialect in OpenTelemetry's conventions.
-    const PROVIDER: &'static str;
-
-    /// Creates a request to a model from a conversation of any front end.
-    fn prompt(conversation: &impl Conversation) -> Self::Request;
-
-    /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
-    /// server of the front end, such as stored conversations.
-    fn again(request: &Self::Request) -> Self::Request;
-
-    /// Creates the request to a model that answers the request of a front end: a [copy](Self::again) with all settings
-    /// if the dialects are the same, otherwise a request from the [conversation](Self::prompt). The caller must set the
-    /// model.
-    ///
-    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
-    /// [`Reply::confirm`], use [`prompt`](Self::prompt) instead.
-    fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
-        let any: &dyn Any = &**request;
-        match any.downcast_ref::<Self::Request>() {
-            Some(request) => Self::again(request),
-            None => Self::prompt(&**request),
-        }
-    }
-
-    /// Serializes a request for a stream that includes the usage.
-    fn body(request: &mut Self::Request) -> Bytes;
-
-    /// Serializes a request for a document.
-    fn document_body(request: &mut Self::Request) -> Bytes;
-
-    /// Reads an answer that is a document, as the events of a stream that says the same. `None` if it is not an answer.
-    fn document(document: &Json) -> Option<Vec<Self::Event>>;
-
-    /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
-    /// can continue or fail the reply.
-    fn follow(session: &mut Self::Session, event: &Self::Event) -> FrameKind;
-
-    /// Converts an event into output of a reply of the same dialect, with everything that only this dialect has. `None`
-    /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
-    fn native(event: &Self::Event) -> Option<Self::Output>;
-}
 
 /// A relay of another server's events, for example of a model, into a reply.
 ///
@@ -103,15 +59,16 @@ pub struct Relay<U: Upstream> {
     pub(super) has_output: bool,
     pub(super) form: Form,
     /// `true` if events of the same dialect were relayed with everything that only this dialect has.
-    is_native: bool,
+    pub(super) is_native: bool,
 }
 
-/// The text and the reasoning of an event, in a buffer that all events share.
+/// The text, the reasoning and the citations of an event, in a buffer that all events share.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     text: String,
     /// The kinds of the pieces, and the ends of their texts.
     pieces: Vec<(Kind, usize)>,
+    citations: Vec<Citation>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +90,7 @@ impl Said {
     fn clear(&mut self) {
         self.text.clear();
         self.pieces.clear();
+        self.citations.clear();
     }
 
     fn iter(&self) -> impl Iterator<Item = (Kind, &str)> + Send {
@@ -438,6 +396,13 @@ impl<U: Upstream> Relay<U> {
                 Kind::Reasoning => reply.reasoning(text).await?,
             }
         }
+        for mut citation in mem::take(&mut self.said.citations) {
+            // It was a part of the event.
+            if same.is_none() {
+                citation.by_model = true;
+                reply.cite(citation).await?;
+            }
+        }
         // After the output, whose usage figures are those of this stream only.
         if let Some(more) = self.spent() {
             reply.usage(more).await?;
@@ -471,31 +436,7 @@ impl<U: Upstream> Relay<U> {
     /// its arguments. After an error no call is written.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError> {
         let is_native = self.is_native;
-        let answer = self.finish()?;
-        let mut calls = answer.calls();
-        match (answer.cut(), calls.is_empty()) {
-            (Some(cut), false) => return Err(RelayError::CutCall(cut)),
-            // The reason was already relayed with its event.
-            (Some(Cut::Other), true) if is_native => return Ok(()),
-            (Some(cut), true) => return Ok(reply.cut(cut)?),
-            (None, true) => return Ok(()),
-            (None, false) => {}
-        }
-        let mut ids = HashSet::new();
-        for call in &mut calls {
-            // The results of calls with equal ids could not be distinguished.
-            call.id.take_if(|id| !ids.insert(id.clone()));
-            if !is_native {
-                call.by_model = Some(crate::json::Members::new());
-            }
-        }
-        reply.calls(&calls).map_err(|error| match error {
-            SendError::Invalid(_) | SendError::Unsupported(_) => match answer.check_arguments() {
-                Err(error) => RelayError::Arguments(error),
-                Ok(()) => RelayError::ImpossibleCall(error),
-            },
-            error => error.into(),
-        })
+        close(&self.finish()?, is_native, reply)
     }
 
     /// Returns the complete answer after the end of the stream.
@@ -516,6 +457,38 @@ impl<U: Upstream> Relay<U> {
         super::contents::record_answer(&self.completion);
         Ok(self.completion)
     }
+}
+
+/// Ends a reply like an answer that was relayed into it; see [`Relay::end`].
+pub(super) fn close<P: Protocol>(
+    answer: &Completion,
+    is_native: bool,
+    reply: Reply<P>,
+) -> Result<(), RelayError> {
+    let mut calls = answer.calls();
+    match (answer.cut(), calls.is_empty()) {
+        (Some(cut), false) => return Err(RelayError::CutCall(cut)),
+        // The reason was already relayed with its event.
+        (Some(Cut::Other), true) if is_native => return Ok(()),
+        (Some(cut), true) => return Ok(reply.cut(cut)?),
+        (None, true) => return Ok(()),
+        (None, false) => {}
+    }
+    let mut ids = HashSet::new();
+    for call in &mut calls {
+        // The results of calls with equal ids could not be distinguished.
+        call.id.take_if(|id| !ids.insert(id.clone()));
+        if !is_native {
+            call.by_model = Some(crate::json::Members::new());
+        }
+    }
+    reply.calls(&calls).map_err(|error| match error {
+        SendError::Invalid(_) | SendError::Unsupported(_) => match answer.check_arguments() {
+            Err(error) => RelayError::Arguments(error),
+            Ok(()) => RelayError::ImpossibleCall(error),
+        },
+        error => error.into(),
+    })
 }
 
 /// The meaning of an event for a relay.
@@ -552,6 +525,9 @@ pub(super) fn hear<U: Upstream>(
         };
         if let (Some(said), Some((kind, text))) = (&mut said, piece) {
             said.push(kind, text);
+        }
+        if let (Some(said), Delta::Part(Part::Cite(citation))) = (&mut said, &delta) {
+            said.citations.push((*citation).clone());
         }
         let pushed = completion.push(&delta);
         if heard.result.is_ok() {

@@ -1,11 +1,11 @@
 //! Conversion of a conversation of any protocol to a model's request.
 
-use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
+use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, Tool, ToolCall};
 use crate::json::{Json, List, Wire};
-use crate::models::{PromptItem, file_note, prompt_items, prompt_options, url_of};
+use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options, url_of};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call, Conversation,
-    ToolChoice,
+    self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
+    Conversation, ToolChoice,
 };
 
 impl ChatRequest {
@@ -31,7 +31,7 @@ impl ChatRequest {
     /// ```
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
-        let mut messages = Vec::new();
+        let mut messages = List::new();
         for item in prompt_items(conversation) {
             match item {
                 PromptItem::System(text) => messages.push(ChatMessage::system(text)),
@@ -39,28 +39,12 @@ impl ChatRequest {
                     messages.push(ChatMessage::user(content(&text, &files)));
                 }
                 PromptItem::Assistant(text, calls) => messages.push(assistant(text.into(), calls)),
-                PromptItem::Results(results) => {
-                    let mut files = Vec::new();
-                    for mut result in results {
-                        // A model accepts only text in a result.
-                        files.append(&mut result.files);
-                        let id = result.id.clone();
-                        messages.push(ChatMessage::result(id, result.said()));
-                    }
-                    if !files.is_empty() {
-                        messages.push(ChatMessage::user(content("", &files)));
-                    }
-                }
+                PromptItem::Results(results) => add_results(&mut messages, results),
             }
         }
-        let tools = conversation.tools().map(|tool| {
-            let mut function = Function::new(tool.name, tool.description);
-            function.parameters = tool.parameters;
-            function.into()
-        });
         let mut request = Self {
-            messages: messages.into(),
-            tools: tools.collect(),
+            messages,
+            tools: conversation.tools().map(Tool::from).collect(),
             response_format: conversation
                 .answer_format()
                 .map(|format| response_format(&format)),
@@ -73,19 +57,7 @@ impl ChatRequest {
     /// Sets the settings that the dialect has.
     fn set(&mut self, options: AnswerOptions<'_>) {
         let text = |text: &str| Json::encode(text).ok();
-        // Servers refuse a `tool_choice` without tools.
-        if !self.tools.is_empty() {
-            self.tool_choice = match &options.tool_choice {
-                ToolChoice::Required => text("required"),
-                ToolChoice::Tool(name) => {
-                    let name = Self::named(name);
-                    Some(Json::object(|choice| {
-                        choice.str("type", "function").raw("function", &name);
-                    }))
-                }
-                _ => None,
-            };
-        }
+        self.choose(&options.tool_choice);
         let stop = options.stop.iter().map(|stop| stop.to_string());
         let stop: Vec<_> = stop.collect();
         let user = options.user_id().and_then(text);
@@ -114,10 +86,69 @@ impl ChatRequest {
         }
     }
 
-    fn named(name: &str) -> Json {
-        Json::object(|function| {
-            function.str("name", name);
-        })
+    /// Sets the choice among the tools.
+    pub(super) fn choose(&mut self, choice: &ToolChoice<'_>) {
+        let text = |text: &str| Json::encode(text).ok();
+        self.tool_choice = match choice {
+            // Servers refuse a choice without tools.
+            _ if self.tools.is_empty() => None,
+            ToolChoice::Auto => None,
+            ToolChoice::None => text("none"),
+            ToolChoice::Required => text("required"),
+            ToolChoice::Tool(name) => {
+                let name = Json::object(|function| {
+                    function.str("name", name);
+                });
+                Some(Json::object(|choice| {
+                    choice.str("type", "function").raw("function", &name);
+                }))
+            }
+        };
+    }
+
+    /// Appends a message of the assistant with these calls, and their results.
+    pub(super) fn extend(
+        &mut self,
+        mut message: ChatMessage,
+        calls: Vec<(Call<'_>, CallResult<'_>)>,
+    ) {
+        let (calls, results): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
+        // Each call keeps the members that only its server knows.
+        let mut own = std::mem::take(&mut message.tool_calls).into_iter();
+        let calls = calls.into_iter().map(|call| {
+            let mut own = own.next().unwrap_or_default();
+            own.id = call.id.unwrap_or_default().into_owned();
+            own.function.name = call.name.into_owned();
+            own.function.arguments = call.arguments.into_owned();
+            own
+        });
+        message.tool_calls = calls.collect();
+        // The older form of a call is among the calls.
+        message.function_call = None;
+        self.messages.push(message);
+        add_results(&mut self.messages, results);
+    }
+}
+
+impl From<protocol::Tool<'_>> for Tool {
+    fn from(tool: protocol::Tool<'_>) -> Self {
+        let mut function = Function::new(tool.name, tool.description);
+        function.parameters = tool.parameters;
+        function.into()
+    }
+}
+
+/// Adds the results of the calls of one message.
+fn add_results(messages: &mut List<ChatMessage>, results: Vec<CallResult<'_>>) {
+    let mut files = Vec::new();
+    for mut result in results {
+        // A model accepts only text in a result.
+        files.append(&mut result.files);
+        let id = result.id.clone();
+        messages.push(ChatMessage::result(id, result.said()));
+    }
+    if !files.is_empty() {
+        messages.push(ChatMessage::user(content("", &files)));
     }
 }
 

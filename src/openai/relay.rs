@@ -1,21 +1,22 @@
 //! Chat completions as a dialect of models.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use bytes::Bytes;
 
 use super::session::{self, Session};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, CompletedChoice,
-    Content, ErrorObject, Event, FunctionCall, FunctionDelta, Logprobs, OpenAi, ToolCall,
+    Content, ErrorObject, Event, FunctionCall, FunctionDelta, Logprobs, OpenAi, Tool, ToolCall,
     ToolCallDelta, ToolKind,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, Upstream};
+use crate::models::{self, CallResult, Prompt, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
-    CallDelta, CompletedItem, Completion, Conversation, Delta, Failure, FrameKind, Native,
-    NativeForm, Part, Usage,
+    self, Call, CallDelta, Citation, CompletedItem, Completion, Conversation, Delta, Failure,
+    FrameKind, Native, NativeForm, Part, ToolChoice, Usage,
 };
 
 /// A relay of another server's chunks into a reply.
@@ -77,6 +78,34 @@ impl Upstream for OpenAi {
             .collect();
         Some(chunk)
     }
+
+    fn extend(
+        request: &mut ChatRequest,
+        answer: Completion,
+        calls: Vec<(Call<'_>, CallResult<'_>)>,
+    ) {
+        let choice = ChatCompletion::from(answer).choices.into_iter().next();
+        let message = choice.map(|choice| choice.message);
+        request.extend(message.unwrap_or_default(), calls);
+    }
+
+    fn offer(request: &mut ChatRequest, tools: Vec<protocol::Tool<'_>>) {
+        let names: HashSet<_> = tools.iter().map(|tool| &*tool.name).collect();
+        let is_other = |tool: &Tool| {
+            let name = tool.function.as_ref().map(|function| &*function.name);
+            name.is_none_or(|name| !names.contains(name))
+        };
+        request.tools.retain(is_other);
+        request.tools.extend(tools.into_iter().map(Tool::from));
+    }
+
+    fn choose(request: &mut ChatRequest, choice: &ToolChoice<'_>) {
+        request.choose(choice);
+    }
+}
+
+impl Prompt for ChatRequest {
+    type Upstream = OpenAi;
 }
 
 impl From<ChatCompletion> for ChatCompletionChunk {
@@ -278,6 +307,15 @@ fn choice_deltas(choice: &Choice, to: &mut dyn FnMut(Delta<'_>)) {
         if let Some(text) = text {
             to(Delta::Item(key));
             to(Delta::Text(text));
+        }
+    }
+    if let Some(annotations) = delta.unknown.get("annotations") {
+        for annotation in annotations.elements() {
+            let source = annotation.get("url_citation").unwrap_or_default();
+            let text = |name| Some(source.get(name)?.string()?.into_owned());
+            let Some(url) = text("url") else { continue };
+            let title = text("title").unwrap_or_else(|| url.clone());
+            to(Delta::Part(Part::Cite(&Citation::new(title).url(url))));
         }
     }
     for fragment in &delta.tool_calls {

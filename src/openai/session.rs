@@ -8,11 +8,11 @@ use super::{
     ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Delta, Ending, ErrorObject, Event,
     FinishReason, OpenAi, ToolCallDelta, Usage,
 };
-use crate::json::{Escape, Json, Members, ValueWriter, Wire, own};
+use crate::json::{Escape, Json, List, Members, ValueWriter, Wire, own};
 use crate::protocol::fragments::weight;
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Completion, Cut, Env, Failure, FrameKind,
-    SendError, ToolCall, Writer,
+    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Completion, Cut, Env, Failure,
+    FrameKind, SendError, ToolCall, Writer,
 };
 
 /// The maximum number of choices of a request.
@@ -227,6 +227,27 @@ impl Blocks for Reply {
             }
         };
         self.output(&Choice::new(0, delta).finish(reason).into(), to)
+    }
+
+    /// Writes a citation of a model as an annotation.
+    fn cite(&mut self, citation: &Citation, to: &mut To<'_>) {
+        let Some(url) = citation.web_url().filter(|_| citation.by_model) else {
+            return to.buffer(citation);
+        };
+        let source = Json::object(|source| {
+            // The place is required, and not known.
+            source.u64("start_index", 0).u64("end_index", 0);
+            source.str("title", &citation.title).str("url", url);
+        });
+        let annotation = Json::object(|annotation| {
+            annotation
+                .str("type", "url_citation")
+                .raw("url_citation", &source);
+        });
+        let annotations: List<Json> = [annotation].into_iter().collect();
+        let mut delta = Delta::default();
+        delta.unknown.push("annotations", annotations.to_raw());
+        self.send(Choice::new(0, delta), to);
     }
 
     fn usage(&mut self, usage: &protocol::Usage, _: &mut To<'_>) {

@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema, coerce};
+use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData};
 use super::event::{
     Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
 };
 use super::request::Widget;
 use super::{FunctionCall, Session};
 use crate::json::{Json, Kind, Members};
+use crate::protocol::schema::Schema;
 use crate::protocol::{
     self, Confirmation, Level, Notice, Part, SendError, Session as _, Status, ToolCall, markdown,
 };
@@ -190,7 +191,7 @@ fn call(
     }
     if let Some(tool) = session.tools.get(&call.name) {
         let arguments = match &tool.input_schema {
-            Some(schema) => coerce(schema, &call.arguments),
+            Some(schema) => Schema::new(schema).coerce(&call.arguments),
             None => call.arguments.clone(),
         };
         return Ok(ExecuteAgentTool::new(tool, &arguments)?.into());
@@ -201,9 +202,9 @@ fn call(
         ));
     };
     // The front end would run the call as it is; here the agent learns of a wrong argument.
-    let schema = widget.schema();
-    let arguments = coerce(&schema, &call.arguments);
-    check_schema(&call.name, &schema, &arguments)?;
+    let schema = Schema::new(&widget.schema());
+    let arguments = schema.coerce(&call.arguments);
+    schema.check_call(&call.name, &arguments)?;
     Ok(GetWidgetData::new([with_arguments(widget, &arguments)]).into())
 }
 

@@ -48,7 +48,7 @@ pub struct Writer<'a, B: Blocks> {
 
 impl<B: Blocks> Writer<'_, B> {
     /// Buffers a source until the protocol writes its sources.
-    pub(super) fn buffer(&mut self, citation: &Citation) {
+    pub(crate) fn buffer(&mut self, citation: &Citation) {
         self.state.citations.push(citation.clone());
     }
 

@@ -21,6 +21,45 @@ pub struct Contents<'a> {
     files: Vec<Attachment<'a>>,
 }
 
+/// A text.
+impl<'a> From<&'a str> for Contents<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::from(Cow::Borrowed(text))
+    }
+}
+
+/// A text.
+impl From<String> for Contents<'_> {
+    fn from(text: String) -> Self {
+        Self::from(Cow::Owned(text))
+    }
+}
+
+/// A text.
+impl<'a> From<Cow<'a, str>> for Contents<'a> {
+    fn from(text: Cow<'a, str>) -> Self {
+        let mut contents = Self::default();
+        contents.add_text(text);
+        contents
+    }
+}
+
+/// A file.
+impl<'a> From<Attachment<'a>> for Contents<'a> {
+    fn from(file: Attachment<'a>) -> Self {
+        let mut contents = Self::default();
+        contents.add_file(file);
+        contents
+    }
+}
+
+/// A value as [`Contents::read`] reads it.
+impl From<Json> for Contents<'_> {
+    fn from(value: Json) -> Self {
+        Self::read(&value)
+    }
+}
+
 impl<'a> Contents<'a> {
     /// Reads any value: a text, a part, a list of parts, or the result of an MCP tool.
     ///

@@ -46,6 +46,13 @@ mod payloads;
 pub(crate) mod redacted;
 mod refusal;
 mod room;
+#[cfg(any(
+    feature = "anthropic",
+    feature = "openai",
+    feature = "openbb",
+    feature = "responses"
+))]
+pub(crate) mod schema;
 mod session;
 #[cfg(feature = "tracing")]
 pub(crate) mod spans;

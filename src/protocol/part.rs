@@ -183,6 +183,9 @@ pub struct Citation {
     pub document: Option<String>,
     /// The cited passage.
     pub excerpt: Option<String>,
+    /// `true` if a model made the citation. In a dialect of models its text then has it as a member only, and not also
+    /// in the list of sources.
+    pub by_model: bool,
 }
 
 impl Citation {
@@ -194,6 +197,7 @@ impl Citation {
             url: None,
             document: None,
             excerpt: None,
+            by_model: false,
         }
     }
 

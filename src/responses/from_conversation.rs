@@ -1,11 +1,11 @@
 //! Conversion of a conversation of any protocol to a model's request.
 
 use super::{Content, ContentPart, Item, ResponsesRequest, Tool};
-use crate::json::{Json, Members, Wire};
-use crate::models::{PromptItem, file_note, prompt_items, prompt_options, url_of};
+use crate::json::{Json, List, Members, Wire};
+use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options, url_of};
 use crate::protocol::{
-    AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Conversation,
-    ToolChoice,
+    self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
+    Conversation, ToolChoice,
 };
 
 impl ResponsesRequest {
@@ -49,18 +49,13 @@ impl ResponsesRequest {
                         Item::call(id, call.name, call.arguments)
                     }));
                 }
-                PromptItem::Results(results) => {
-                    items.extend(results.into_iter().map(|mut result| {
-                        let (id, files) = (result.id.clone(), std::mem::take(&mut result.files));
-                        Item::output(id, content(&result.said(), &files))
-                    }));
-                }
+                PromptItem::Results(results) => items.extend(results.into_iter().map(output)),
             }
         }
         let mut request = Self {
             instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
             input: items.into(),
-            tools: conversation.tools().map(tool).collect(),
+            tools: conversation.tools().map(Tool::from).collect(),
             text: conversation.answer_format().map(|form| text(&form)),
             ..Self::default()
         };
@@ -68,19 +63,55 @@ impl ResponsesRequest {
         request
     }
 
+    /// Sets the choice among the tools.
+    pub(super) fn choose(&mut self, choice: &ToolChoice<'_>) {
+        let text = |text: &str| Json::encode(text).ok();
+        self.tool_choice = match choice {
+            // Servers refuse a choice without tools.
+            _ if self.tools.is_empty() => None,
+            ToolChoice::Auto => None,
+            ToolChoice::None => text("none"),
+            ToolChoice::Required => text("required"),
+            ToolChoice::Tool(name) => Some(Json::object(|choice| {
+                choice.str("type", "function").str("name", name);
+            })),
+        };
+    }
+
+    /// Appends the items of an answer with these calls, and their results.
+    pub(super) fn extend(&mut self, items: List<Item>, calls: Vec<(Call<'_>, CallResult<'_>)>) {
+        let (calls, results): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
+        let mut calls = calls.into_iter();
+        let mut is_whole = true;
+        for mut item in items {
+            // A server that has not stored it cannot read it, and refuses the ids that refer to it.
+            if !item.is_readable() {
+                is_whole = false;
+                continue;
+            }
+            if !is_whole {
+                item.id = None;
+            }
+            if item.is_call() {
+                if let Some(call) = calls.next() {
+                    item.call_id = call.id.map(Into::into);
+                    item.arguments = Some(call.arguments.into_owned());
+                }
+            }
+            self.input.push(item);
+        }
+        let calls =
+            calls.map(|call| Item::call(call.id.unwrap_or_default(), call.name, call.arguments));
+        calls
+            .chain(results.into_iter().map(output))
+            .for_each(|item| self.input.push(item));
+    }
+
     /// Sets the settings that the dialect has.
     fn set(&mut self, options: AnswerOptions<'_>) {
         let text = |text: &str| Json::encode(text).ok();
-        // Servers refuse a `tool_choice` without tools.
-        let has_tools = !self.tools.is_empty();
-        self.tool_choice = match &options.tool_choice {
-            ToolChoice::Required if has_tools => text("required"),
-            ToolChoice::Tool(name) if has_tools => Some(Json::object(|choice| {
-                choice.str("type", "function").str("name", name);
-            })),
-            _ => None,
-        };
-        let parallel = options.parallel_calls.filter(|_| has_tools);
+        self.choose(&options.tool_choice);
+        let parallel = options.parallel_calls.filter(|_| !self.tools.is_empty());
         let user = options.user_id().and_then(text);
         let members = [
             ("store", Some(false.to_raw())),
@@ -102,20 +133,28 @@ impl ResponsesRequest {
     }
 }
 
-/// Converts a tool. Without `strict` the dialect would demand that arguments match the schema exactly, and refuse schemas
-/// for which that is not possible.
-fn tool(tool: crate::protocol::Tool<'_>) -> Tool {
-    let parameters = tool.parameters.unwrap_or_else(|| {
-        // The member is required.
-        let none = Members::new().to_raw();
-        Json::object(|schema| {
-            schema.str("type", "object").raw("properties", &none);
-        })
-    });
-    Tool {
-        strict: Some(false),
-        ..Tool::function(tool.name, tool.description).parameters(parameters)
+/// Without `strict` the dialect would demand that arguments match the schema exactly, and refuse schemas for which that is
+/// not possible.
+impl From<protocol::Tool<'_>> for Tool {
+    fn from(tool: protocol::Tool<'_>) -> Self {
+        let parameters = tool.parameters.unwrap_or_else(|| {
+            // The member is required.
+            let none = Members::new().to_raw();
+            Json::object(|schema| {
+                schema.str("type", "object").raw("properties", &none);
+            })
+        });
+        Self {
+            strict: Some(false),
+            ..Self::function(tool.name, tool.description).parameters(parameters)
+        }
     }
+}
+
+/// Returns the result of a call as an item.
+fn output(mut result: CallResult<'_>) -> Item {
+    let (id, files) = (result.id.clone(), std::mem::take(&mut result.files));
+    Item::output(id, content(&result.said(), &files))
 }
 
 /// Returns the form of an answer for the member `text` of a request.

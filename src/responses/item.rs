@@ -136,6 +136,13 @@ impl Item {
         content.filter(|content| content.string().is_some_and(|text| !text.is_empty()))
     }
 
+    /// Returns `false` for reasoning that only a server can read which has stored it: neither in encrypted form nor as it
+    /// is.
+    pub(super) fn is_readable(&self) -> bool {
+        let has_content = !self.content.text().is_empty();
+        self.kind != "reasoning" || has_content || self.encrypted_content().is_some()
+    }
+
     /// Returns the prefix of the ids of items of this kind.
     pub(super) fn id_prefix(&self) -> &'static str {
         match self.kind.as_str() {

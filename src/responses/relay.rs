@@ -1,20 +1,20 @@
 //! Responses as a dialect of models.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
     ContentPart, ErrorObject, Event, EventKind, Item, Response, Responses, ResponsesRequest,
-    Session, StreamEvent,
+    Session, StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, Upstream};
+use crate::models::{self, CallResult, Prompt, Upstream};
 use crate::protocol::{
-    CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation, Cut, Delta,
-    Failure, FrameKind, Native, NativeForm, Part, Usage,
+    self, Call, CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation,
+    Cut, Delta, Failure, FrameKind, Native, NativeForm, Part, ToolChoice, Usage,
 };
 
 /// A relay of another server's events into a reply.
@@ -31,18 +31,12 @@ impl Upstream for Responses {
     }
 
     /// Copies a request for a server that shall not store it. The copy has all items, without the ids that this crate
-    /// has assigned, and without reasoning that only a server with stored items can read. If the model shall reason,
-    /// the copy requests its reasoning in encrypted form.
+    /// has assigned, and without reasoning that only a server with stored items can read.
     fn again(request: &ResponsesRequest) -> ResponsesRequest {
         let mut request = request.clone();
         request.input = match std::mem::take(&mut request.input) {
             Content::Parts(items) => {
-                // Reasoning is readable in encrypted form, and as it is.
-                let is_readable = |item: &Item| {
-                    let has_content = !item.content.text().is_empty();
-                    item.kind != "reasoning" || has_content || item.encrypted_content().is_some()
-                };
-                let items = items.into_iter().filter(is_readable).map(|mut item| {
+                let items = items.into_iter().filter(Item::is_readable).map(|mut item| {
                     item.id.take_if(|id| is_own_item(&item.kind, id));
                     item
                 });
@@ -54,23 +48,19 @@ impl Upstream for Responses {
         let unknown = &mut request.unknown;
         unknown.retain(|name| !matches!(name, "previous_response_id" | "background" | "store"));
         unknown.push("store", false.to_raw());
-        if unknown.get("reasoning").is_some_and(|it| !it.is_null()) {
-            let include = unknown.get("include").cloned().unwrap_or_default();
-            let wanted = Json::encode(ENCRYPTED).unwrap_or_default();
-            let others = include.elements().filter(|it| *it != wanted);
-            let include: List<Json> = others.chain([wanted.clone()]).collect();
-            unknown.set("include", include.to_raw());
-        }
         request
     }
 
+    /// Also requests reasoning in encrypted form if the model shall reason and the answer is not stored.
     fn body(request: &mut ResponsesRequest) -> Bytes {
         request.stream = Some(true);
+        request.include_reasoning();
         request.to_json()
     }
 
     fn document_body(request: &mut ResponsesRequest) -> Bytes {
         request.stream = Some(false);
+        request.include_reasoning();
         request.to_json()
     }
 
@@ -78,11 +68,22 @@ impl Upstream for Responses {
         let response = Response::from_raw(document).filter(|it| !it.status.is_empty())?;
         let mut events: Vec<_> = (0..)
             .zip(&response.output)
-            .map(|(index, item)| {
+            .flat_map(|(index, item)| {
+                let parts = item.content.parts().iter();
+                let annotations = parts.flat_map(|part| part.annotations.iter().flatten());
+                let mut events: Vec<_> = annotations
+                    .map(|annotation| {
+                        let mut added = StreamEvent::new(EventKind::AnnotationAdded);
+                        added.output_index = Some(index);
+                        added.annotation = Some(Box::new(annotation.clone()));
+                        added
+                    })
+                    .collect();
                 let mut done = StreamEvent::new(EventKind::ItemDone);
                 done.output_index = Some(index);
                 done.item = Some(Box::new(item.clone()));
-                Event::Stream(Box::new(done))
+                events.push(done);
+                events.into_iter().map(Event::from)
             })
             .collect();
         let kind = match &*response.status {
@@ -109,6 +110,51 @@ impl Upstream for Responses {
         // Reasons that every dialect has are written at the end of the relay.
         let is_end = event.kind == EventKind::Incomplete && cut(event) != Some(Cut::Other);
         (!is_call && !is_end).then(|| event.clone())
+    }
+
+    fn extend(
+        request: &mut ResponsesRequest,
+        answer: Completion,
+        calls: Vec<(Call<'_>, CallResult<'_>)>,
+    ) {
+        request.extend(Response::from(answer).output, calls);
+    }
+
+    fn offer(request: &mut ResponsesRequest, tools: Vec<protocol::Tool<'_>>) {
+        let names: HashSet<_> = tools.iter().map(|tool| &*tool.name).collect();
+        let is_other = |tool: &Tool| {
+            let name = tool.name.as_deref().filter(|_| tool.kind == "function");
+            name.is_none_or(|name| !names.contains(name))
+        };
+        request.tools.retain(is_other);
+        request.tools.extend(tools.into_iter().map(Tool::from));
+    }
+
+    fn choose(request: &mut ResponsesRequest, choice: &ToolChoice<'_>) {
+        request.choose(choice);
+    }
+}
+
+impl Prompt for ResponsesRequest {
+    type Upstream = Responses;
+}
+
+impl ResponsesRequest {
+    /// Requests reasoning in encrypted form if the model shall reason and its answer is not stored: only in this form it
+    /// can go back to the server.
+    fn include_reasoning(&mut self) {
+        let reasons = self
+            .unknown
+            .get("reasoning")
+            .is_some_and(|it| !it.is_null());
+        if !reasons || self.is_stored() {
+            return;
+        }
+        let include = self.unknown.get("include").cloned().unwrap_or_default();
+        let wanted = Json::encode(ENCRYPTED).unwrap_or_default();
+        let others = include.elements().filter(|it| *it != wanted);
+        let include: List<Json> = others.chain([wanted.clone()]).collect();
+        self.unknown.set("include", include.to_raw());
     }
 }
 

@@ -24,6 +24,7 @@ use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::Acp;
 use crate::editor::{Editor, Hello, lock};
@@ -31,7 +32,7 @@ use crate::event::{response_line, update_line};
 use crate::lines::{LONGEST, Line, Lines};
 use crate::prompt::{self, Cancelled, Prompt, Turn, invalid, plain};
 use crate::record::{Record, Recorder};
-use crate::server::Settings;
+use crate::server::{LAST, Settings};
 use crate::sessions::Info;
 use crate::workspace::Workspace;
 
@@ -60,6 +61,8 @@ pub(crate) struct Connection<A> {
 /// An open session.
 struct Session {
     id: Arc<str>,
+    /// Locked while a turn runs, until the turn is stored.
+    turn: Arc<tokio::sync::Mutex<()>>,
     state: Mutex<State>,
 }
 
@@ -70,8 +73,6 @@ struct State {
     history: Vec<Arc<Record>>,
     info: Info,
     running: Option<Running>,
-    /// `true` once nothing of the session may be stored any more.
-    is_deleted: bool,
 }
 
 /// Cancels a turn.
@@ -97,6 +98,34 @@ impl Session {
         cancel();
         true
     }
+
+    /// Cancels the turn that runs, and waits until it is stored.
+    async fn stop(&self) {
+        self.cancel(Cancelled::Session, |_| true);
+        // An agent may block its thread.
+        let _ = timeout(LAST, self.turn.lock()).await;
+    }
+
+    /// Adds a turn to the conversation, and stores it.
+    async fn record(&self, settings: &Settings, mut recorder: Recorder) {
+        let title = recorder.title.take();
+        let Some(record) = recorder.finish() else {
+            return;
+        };
+        let record = Arc::new(record);
+        let (number, info) = {
+            let mut state = lock(&self.state);
+            if let Some(title) = title {
+                state.info.title = title;
+            }
+            state.history.push(Arc::clone(&record));
+            (state.history.len() - 1, state.info.clone())
+        };
+        let stored = settings.sessions.add(&self.id, number, &record, &info);
+        if let Err(error) = stored.await {
+            settings.complain(&error);
+        }
+    }
 }
 
 /// The reason why a connection ends: the editor does not read any more.
@@ -115,7 +144,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     }
 
     /// Answers messages until the input ends, or the output is closed.
-    pub(crate) async fn run(mut self, input: impl AsyncRead + Unpin) -> io::Result<()> {
+    pub(crate) async fn run(&mut self, input: impl AsyncRead + Unpin) -> io::Result<()> {
         let mut lines = Lines::new(input);
         loop {
             let line = tokio::select! {
@@ -137,6 +166,14 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
                 return Ok(());
             }
         }
+    }
+
+    /// Cancels all turns, and waits until they are stored: what the user saw is a part of the session.
+    pub(crate) async fn end(mut self) {
+        for session in self.sessions.values() {
+            session.cancel(Cancelled::Session, |_| true);
+        }
+        while self.turns.join_next().await.is_some() {}
     }
 
     async fn send(&self, line: Vec<u8>) -> Result<(), Closed> {
@@ -234,7 +271,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
             "session/load" => self.load(params, true).await,
             "session/resume" => self.load(params, false).await,
             "session/list" => self.list(params).await,
-            "session/close" => self.close(params),
+            "session/close" => self.close(params).await,
             "session/delete" => self.delete(params).await,
             "session/prompt" => return self.prompt(id, params).await,
             "session/set_config_option" => self.configure(params),
@@ -317,6 +354,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
         let model = self.settings.models.first();
         let session = Arc::new(Session {
             id: Arc::clone(&id),
+            turn: Arc::default(),
             state: Mutex::new(State {
                 workspace: Arc::new(workspace),
                 model: model.map(|(id, _)| Arc::clone(id)),
@@ -391,8 +429,9 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
         let from = match request.cursor {
             None => 0,
             Some(cursor) => cursor
-                .parse()
-                .map_err(|_| invalid("cursor", "not one of this agent"))?,
+                .parse::<u32>()
+                .map_err(|_| invalid("cursor", "not one of this agent"))?
+                as usize,
         };
         let mut all = self.settings.sessions.list().await.map_err(store)?;
         if let Some(cwd) = request.cwd {
@@ -405,20 +444,17 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
         write(&response.next_cursor(is_more.then(|| next.to_string())))
     }
 
-    fn close(&mut self, params: Value) -> Result<Value, Error> {
+    async fn close(&mut self, params: Value) -> Result<Value, Error> {
         let request: v1::CloseSessionRequest = read(params)?;
         let session = self.sessions.remove(&*request.session_id.0);
-        session
-            .ok_or_else(unknown)?
-            .cancel(Cancelled::Session, |_| true);
+        session.ok_or_else(unknown)?.stop().await;
         write(&v1::CloseSessionResponse::new())
     }
 
     async fn delete(&mut self, params: Value) -> Result<Value, Error> {
         let request: v1::DeleteSessionRequest = read(params)?;
         if let Some(session) = self.sessions.remove(&*request.session_id.0) {
-            lock(&session.state).is_deleted = true;
-            session.cancel(Cancelled::Session, |_| true);
+            session.stop().await;
         }
         let deleted = self.settings.sessions.delete(&request.session_id.0).await;
         match deleted.map_err(store)? {
@@ -479,22 +515,23 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
         let request: v1::PromptRequest = read(params)?;
         let session = self.sessions.get(&*request.session_id.0);
         let session = Arc::clone(session.ok_or_else(unknown)?);
+        let running = Arc::clone(&session.turn).try_lock_owned();
+        let running = running.map_err(|_| busy())?;
         let mut state = lock(&session.state);
-        if state.running.is_some() {
-            return Err(busy());
-        }
         let env = &self.settings.env;
         let workspace = Arc::clone(&state.workspace);
         let mut prompt = Prompt::new(id.clone(), request, workspace, self.editor.clone());
         prompt.model.clone_from(&state.model);
         prompt.history.clone_from(&state.history);
-        let recorder = Recorder::new(prompt.prompt.clone());
+        let mut recorder = Recorder::new(prompt.prompt.clone());
         let is_new = state.info.title.is_empty();
         if is_new {
             state.info.title = title(&prompt::text(&prompt.prompt));
         }
         state.info.updated = date_time(env.unix_time());
-        let info = state.info.clone();
+        let shown = v1::SessionInfoUpdate::new()
+            .title(state.info.title.clone())
+            .updated_at(state.info.updated.clone());
         let turn = Arc::clone(&prompt.turn);
         let body = Body::run(Arc::clone(&self.agent), Request::new(prompt), env);
         let canceller = body.canceller();
@@ -504,67 +541,50 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
             cancel: Arc::new(move || canceller.iter().for_each(|turn| turn.cancel())),
         });
         drop(state);
-        let (out, settings) = (self.out.clone(), Arc::clone(&self.settings));
+        let (out, settings, id) = (self.out.clone(), Arc::clone(&self.settings), id.clone());
         Ok(async move {
-            let shown = v1::SessionInfoUpdate::new()
-                .title(info.title.clone())
-                .updated_at(info.updated.clone());
-            let shown = SessionUpdate::SessionInfoUpdate(shown);
-            if is_new
-                && out
-                    .send(update_line(&session.id, shown).into())
-                    .await
-                    .is_err()
-            {
-                return;
+            if is_new {
+                let shown = SessionUpdate::SessionInfoUpdate(shown);
+                // If the output is closed, so it is for the answer.
+                let _ = out.send(update_line(&session.id, shown).into()).await;
             }
-            // An editor that does not read holds the agent: it is polled only after its frame was accepted.
-            answer(&settings, &session, &info, (body, recorder), &out).await;
+            let last = pass(body, &mut recorder, &out).await;
+            session.record(&settings, recorder).await;
+            lock(&session.state).running = None;
+            // The editor's next message may be a prompt of this session.
+            drop(running);
+            let last = last.unwrap_or_else(|| {
+                let error = Error::new(-32603, "the answer broke off");
+                response_line(id, Err(error)).into()
+            });
+            let _ = out.send(last).await;
         })
     }
 }
 
-/// Sends a reply, and records it before its last frame.
-async fn answer(
-    settings: &Settings,
-    session: &Session,
-    info: &Info,
-    (mut body, mut recorder): (Body, Recorder),
-    out: &mpsc::Sender<Bytes>,
-) {
+/// Sends a reply except for its last frame, which is returned. `None` if the output is closed, or the reply was dropped.
+async fn pass(mut body: Body, recorder: &mut Recorder, out: &mpsc::Sender<Bytes>) -> Option<Bytes> {
     loop {
-        let frame = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await;
-        let Some(Ok(frame)) = frame else {
-            // Every reply ends with a response; this one was dropped.
-            lock(&session.state).running = None;
-            return;
-        };
-        if !recorder.push(&frame) {
-            if out.send(frame).await.is_err() {
-                return;
-            }
-            continue;
+        let frame = poll_fn(|cx| Pin::new(&mut body).poll_next(cx))
+            .await?
+            .ok()?;
+        if recorder.push(&frame) {
+            return Some(frame);
         }
-        // The editor's next message may be a prompt of this session.
-        let is_deleted = lock(&session.state).is_deleted;
-        if let Some(record) = recorder.finish().filter(|_| !is_deleted) {
-            let record = Arc::new(record);
-            let number = lock(&session.state).history.len();
-            let stored = settings.sessions.add(&session.id, number, &record, info);
-            if let Err(error) = stored.await {
-                settings.complain(&error);
-            }
-            lock(&session.state).history.push(record);
-        }
-        lock(&session.state).running = None;
-        let _ = out.send(frame).await;
-        return;
+        // An editor that does not read holds the agent: it is polled only after its frame was accepted.
+        out.send(frame).await.ok()?;
     }
 }
 
 /// Reads the parameters of a request.
 fn read<T: DeserializeOwned>(params: Value) -> Result<T, Error> {
-    serde_json::from_value(params).map_err(|error| invalid("params", plain(&error)))
+    serde_path_to_error::deserialize(params).map_err(|error| {
+        let place = match error.path().to_string().as_str() {
+            "." => "params".to_owned(),
+            path => format!("params.{path}"),
+        };
+        invalid(&place, plain(error.inner()))
+    })
 }
 
 fn write<T: Serialize>(result: &T) -> Result<Value, Error> {

@@ -60,7 +60,8 @@ impl Editor {
     pub(crate) fn new(out: Option<mpsc::Sender<Bytes>>) -> Self {
         Self(Arc::new(Inner {
             out,
-            last: AtomicU64::new(0),
+            // Some clients take the id 0 for no id.
+            last: AtomicU64::new(1),
             waiting: Mutex::default(),
             hello: Mutex::default(),
         }))

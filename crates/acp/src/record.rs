@@ -91,6 +91,8 @@ pub(crate) struct Recorder {
     /// The bytes before and after the text of a piece of the last message.
     template: Option<(Vec<u8>, Vec<u8>)>,
     size: usize,
+    /// The title that the agent gave the session.
+    pub(crate) title: Option<String>,
     has_ended: bool,
     is_refused: bool,
 }
@@ -105,6 +107,7 @@ impl Recorder {
             calls: HashMap::new(),
             template: None,
             size: 0,
+            title: None,
             has_ended: false,
             is_refused: false,
         }
@@ -203,6 +206,9 @@ impl Recorder {
                 }
             }
             SessionUpdate::UserMessageChunk(_) => updates.push(update),
+            SessionUpdate::SessionInfoUpdate(info) => {
+                self.title = info.title.take().or_else(|| self.title.take());
+            }
             // About the session, or about no turn.
             _ => {}
         }

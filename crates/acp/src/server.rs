@@ -1,5 +1,6 @@
 //! Serving an agent to an editor.
 
+use std::fs::File;
 use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,14 +14,15 @@ use copilot_wire::conversations::{ConversationStore, MemoryConversationStore, Re
 use copilot_wire::protocol::Env;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 use crate::Acp;
 use crate::connection::Connection;
 use crate::editor::QUEUE;
 use crate::sessions::Sessions;
 
-/// The time for the last bytes of the output, once the input has ended.
-const LAST: Duration = Duration::from_secs(5);
+/// The time for turns to end, and for the last bytes of the output, once the input has ended.
+pub(crate) const LAST: Duration = Duration::from_secs(5);
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -143,8 +145,7 @@ impl<A: Agent<Acp> + 'static> Server<A> {
         self
     }
 
-    /// Serves one connection, until the input ends or the output is closed. Turns that run then are dropped, as if a
-    /// client had disconnected.
+    /// Serves one connection, until the input ends or the output is closed. Turns that run then are cancelled.
     ///
     /// # Errors
     ///
@@ -155,12 +156,17 @@ impl<A: Agent<Acp> + 'static> Server<A> {
         output: impl AsyncWrite + Unpin + Send + 'static,
     ) -> io::Result<()> {
         let (to, from) = mpsc::channel(QUEUE);
-        let writer = tokio::spawn(write(output, from));
+        let mut writer = JoinSet::new();
+        writer.spawn(write(output, from));
         let settings = Arc::new(self.settings.clone());
-        let connection = Connection::new(Arc::clone(&self.agent), settings, to);
+        let mut connection = Connection::new(Arc::clone(&self.agent), settings, to);
         let ended = connection.run(input).await;
+        let last = async {
+            connection.end().await;
+            writer.join_next().await
+        };
         // Nobody may read any more.
-        let _ = tokio::time::timeout(LAST, writer).await;
+        let _ = tokio::time::timeout(LAST, last).await;
         ended
     }
 
@@ -168,7 +174,7 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     /// standard input.
     ///
     /// What the agent prints to standard output would be read as messages, so on Unix it goes to standard error from
-    /// here on. Elsewhere an agent must not print.
+    /// here on, and programs that the agent starts have an empty standard input. Elsewhere an agent must not print.
     ///
     /// The function creates a runtime of tokio. In a runtime, call [`connect`](Self::connect).
     ///
@@ -176,13 +182,13 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     ///
     /// An error of standard input or output.
     pub fn stdio(self) -> io::Result<()> {
-        let output = take_stdout()?;
+        let (input, output) = take_stdio()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()?;
         let ended = runtime.block_on(async {
-            let output = tokio::fs::File::from_std(output);
-            self.connect(tokio::io::stdin(), output).await
+            let [input, output] = [input, output].map(tokio::fs::File::from_std);
+            self.connect(input, output).await
         });
         // The thread that reads standard input may wait for bytes that never come.
         runtime.shutdown_background();
@@ -190,21 +196,25 @@ impl<A: Agent<Acp> + 'static> Server<A> {
     }
 }
 
-/// Returns standard output for the messages, and puts standard error in its place.
+/// Returns standard input and output for the messages, and puts an empty file and standard error in their places.
 #[cfg(unix)]
-fn take_stdout() -> io::Result<std::fs::File> {
+fn take_stdio() -> io::Result<(File, File)> {
     use std::os::fd::AsFd as _;
 
+    let input = io::stdin().as_fd().try_clone_to_owned()?;
     let output = io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
     rustix::stdio::dup2_stdout(io::stderr())?;
-    Ok(output.into())
+    Ok((input.into(), output.into()))
 }
 
 #[cfg(windows)]
-fn take_stdout() -> io::Result<std::fs::File> {
+fn take_stdio() -> io::Result<(File, File)> {
     use std::os::windows::io::AsHandle as _;
 
-    Ok(io::stdout().as_handle().try_clone_to_owned()?.into())
+    let input = io::stdin().as_handle().try_clone_to_owned()?;
+    let output = io::stdout().as_handle().try_clone_to_owned()?;
+    Ok((input.into(), output.into()))
 }
 
 /// Writes frames until all senders are dropped. Frames that wait are written together.

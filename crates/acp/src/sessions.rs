@@ -28,7 +28,7 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// | key | record |
 /// |---|---|
 /// | `list/N` | the id of the session that was created as the Nth one |
-/// | `ID` | the folders of the session |
+/// | `ID/folders` | the folders of the session; without them, it does not exist |
 /// | `ID/info` | its title, and the time of its last turn |
 /// | `ID/N` | its Nth turn |
 #[derive(Clone)]
@@ -115,7 +115,7 @@ impl Sessions {
             cwd: workspace.cwd.clone(),
             additional: workspace.additional_directories.clone(),
         };
-        self.put(id, &folders).await?;
+        self.put(&format!("{id}/folders"), &folders).await?;
         if self.end.load(Ordering::Relaxed) == 0 {
             let ids: Vec<String> = self.series(|number| format!("list/{number}")).await?;
             self.end.store(ids.len(), Ordering::Relaxed);
@@ -134,21 +134,31 @@ impl Sessions {
     pub(crate) async fn add(
         &self,
         id: &str,
-        number: usize,
+        mut number: usize,
         record: &Record,
         info: &Info,
-    ) -> Result<bool, RecordError> {
-        let stored = self.put(&format!("{id}/{number}"), record).await?;
+    ) -> Result<(), RecordError> {
+        // Another process may have stored a turn of the same session.
+        while !self.put(&format!("{id}/{number}"), record).await? {
+            number += 1;
+            if number >= MOST {
+                return Err(RecordError::Full);
+            }
+        }
         let key = format!("{id}/info");
         self.ask(self.store.delete(&self::key(&key))).await?;
         self.put(&key, info).await?;
-        Ok(stored)
+        Ok(())
+    }
+
+    async fn exists(&self, id: &str) -> Result<bool, RecordError> {
+        let folders = self.get::<Folders>([format!("{id}/folders")].into_iter());
+        Ok(folders.await?.into_iter().flatten().next().is_some())
     }
 
     /// Returns the turns of a session. `None` if there is no such session.
     pub(crate) async fn load(&self, id: &str) -> Result<Option<Loaded>, RecordError> {
-        let folders: Vec<Option<Folders>> = self.get([id.to_owned()].into_iter()).await?;
-        if folders.into_iter().flatten().next().is_none() {
+        if !self.exists(id).await? {
             return Ok(None);
         }
         let info = self.get([format!("{id}/info")].into_iter()).await?;
@@ -159,7 +169,8 @@ impl Sessions {
     /// Returns all sessions, the newest first.
     pub(crate) async fn list(&self) -> Result<Vec<SessionInfo>, RecordError> {
         let ids: Vec<String> = self.series(|number| format!("list/{number}")).await?;
-        let folders = self.get::<Folders>(ids.iter().cloned()).await?;
+        let folders = self.get::<Folders>(ids.iter().map(|id| format!("{id}/folders")));
+        let folders = folders.await?;
         let infos = self.get::<Info>(ids.iter().map(|id| format!("{id}/info")));
         let infos = infos.await?;
         let all = ids.into_iter().zip(folders).zip(infos);
@@ -179,16 +190,18 @@ impl Sessions {
 
     /// Deletes a session. Returns `false` if there is none with this id.
     pub(crate) async fn delete(&self, id: &str) -> Result<bool, RecordError> {
-        let found = self.ask(self.store.delete(&key(id))).await?;
-        self.ask(self.store.delete(&key(&format!("{id}/info"))))
-            .await?;
+        if !self.exists(id).await? {
+            return Ok(false);
+        }
+        let delete = async |name: String| self.ask(self.store.delete(&key(&name))).await;
+        delete(format!("{id}/info")).await?;
         for number in 0..MOST {
-            let turn = key(&format!("{id}/{number}"));
-            if !self.ask(self.store.delete(&turn)).await? {
+            if !delete(format!("{id}/{number}")).await? {
                 break;
             }
         }
-        Ok(found)
+        // Last, so that a deletion that fails can be repeated.
+        delete(format!("{id}/folders")).await
     }
 }
 

@@ -17,6 +17,7 @@ pub use signatures::mount as github_mount;
 
 use std::error::Error;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 
 use copilot_wire::Router;
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
@@ -27,21 +28,39 @@ use copilot_wire::openbb::{Descriptor, Switch};
 /// pass for one of theirs.
 pub const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Returns the port of `--port N`, by default 7777.
-///
-/// # Errors
-///
-/// When the arguments are not understood.
-pub fn port() -> Result<u16, Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
-    match (
-        arguments.next().as_deref(),
-        arguments.next(),
-        arguments.next(),
-    ) {
-        (None, _, _) => Ok(7777),
-        (Some("--port"), Some(port), None) => Ok(port.parse()?),
-        _ => Err("usage: [--port N]".into()),
+/// Runs a server on a port, the one of `--port N` or 7777, and prints why it failed, or the usage where the arguments
+/// ask for it or are not understood.
+#[expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "what a person at a terminal reads"
+)]
+pub async fn main(serve: impl AsyncFnOnce(u16) -> Result<(), Box<dyn Error>>) -> ExitCode {
+    const USAGE: &str = "\
+        Serves the built-in agent to every front end on http://127.0.0.1:7777.\n\
+        usage: [--port N]\n\
+        environment: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, to answer from that model; GITHUB_SIGNATURES";
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
+    let port = match arguments[..] {
+        [] => Some(7777),
+        ["--port", port] => port.parse().ok(),
+        ["--help" | "-h"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        _ => None,
+    };
+    let Some(port) = port else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match serve(port).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("port {port}: {error}");
+            ExitCode::FAILURE
+        }
     }
 }
 

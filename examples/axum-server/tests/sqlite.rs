@@ -1,6 +1,6 @@
 //! The stores in a file of SQLite: the rules of all stores, limits, and files that cannot be used.
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::indexing_slicing, clippy::unwrap_used, missing_docs)]
 #![cfg(feature = "sqlite")]
 
 use std::fs;
@@ -15,6 +15,9 @@ use copilot_wire::replies::{
 };
 use copilot_wire_kit::{check_conversation_store, check_reply_store, check_user_limit};
 use tokio::time::sleep;
+
+#[path = "../../../crates/acp/tests/acp/restart.rs"]
+mod restart;
 
 /// A folder of a test's own.
 struct Folder(PathBuf);
@@ -54,6 +57,12 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+#[tokio::test]
+async fn sessions_of_editors_survive_a_restart() {
+    let folder = Folder::new();
+    restart::sessions_survive(async || folder.open()).await;
 }
 
 #[tokio::test]

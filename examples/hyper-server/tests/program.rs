@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 #![cfg(unix)]
 
+use std::net::TcpListener;
 use std::process::Command;
 
 use server_tests::{Client, Nginx, Place, Program, crowd, stress};
@@ -18,6 +19,29 @@ fn a_signal_lets_streams_finish() {
         assert!(answer.ends_with("data: [DONE]\n\n"), "{signal}: {answer}");
         assert!(status.success(), "{signal}: {status}");
     }
+}
+
+#[test]
+fn it_says_how_it_is_used_and_why_it_failed() {
+    let run = |arguments: &[&str]| {
+        let output = Command::new(SERVER).args(arguments).output().unwrap();
+        let [told, wrong] =
+            [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+        (output.status.code(), told, wrong)
+    };
+    let (status, told, wrong) = run(&["--help"]);
+    assert_eq!((status, &*wrong), (Some(0), ""));
+    assert!(told.contains("[--port N]"), "{told}");
+    for arguments in [&["--port"][..], &["--port", "x"], &["7777"]] {
+        let (status, told, wrong) = run(arguments);
+        assert_eq!((status, &*told), (Some(2), ""), "{arguments:?}");
+        assert!(wrong.contains("[--port N]"), "{wrong}");
+    }
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (status, told, wrong) = run(&["--port", &port]);
+    assert_eq!((status, &*told), (Some(1), ""));
+    assert!(wrong.starts_with(&format!("port {port}: ")), "{wrong}");
 }
 
 /// Says nothing, half of an HTTP/2 preface, or a whole one and no request.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    for (target, _) in copilot_wire_fuzz::TARGETS {
+    let targets = copilot_wire_fuzz::TARGETS.iter().map(|(target, _)| *target);
+    for target in targets.chain(["acp"]) {
         for (index, file) in files(&root.join("seeds").join(target))?.iter().enumerate() {
             plant(
                 &root,

@@ -1,11 +1,12 @@
 //! Checks of calls before they are sent.
 
 use super::function_call::Origin;
-use super::{ExecuteAgentTool, FunctionCall, schema};
+use super::{ExecuteAgentTool, FunctionCall};
 use crate::json::{Json, Kind, Wire};
 use crate::openbb::Session;
 use crate::openbb::legacy::in_era;
 use crate::protocol::SendError;
+use crate::protocol::schema::Schema;
 
 /// Returns the call in the form of the request's era, after checking its arguments. Calls on which
 /// the front end would fail the turn are refused.
@@ -136,7 +137,7 @@ fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
         return invalid("the arguments of a tool must be an object");
     }
     match &tool.input_schema {
-        Some(schema) => schema::check(&tool.name, schema, &call.parameters),
+        Some(schema) => Schema::new(schema).check_call(&tool.name, &call.parameters),
         None => Ok(()),
     }
 }

@@ -3,11 +3,9 @@
 mod arguments;
 mod check;
 mod dashboard;
-mod fault;
 mod function_call;
 mod generative;
 mod queue;
-mod schema;
 mod state;
 mod tools;
 mod turn_state;
@@ -31,4 +29,3 @@ pub use widget_data::{DataSource, GetParamsOptions, GetWidgetData, ParamOptionsQ
 
 pub(super) use check::prepare;
 pub(super) use function_call::with_members;
-pub(super) use schema::{check as check_schema, coerce};

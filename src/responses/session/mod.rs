@@ -334,6 +334,9 @@ impl Session {
             };
             self.annotate(&Annotation::url_citation(url, title), out)?;
         }
+        if citation.by_model && citation.web_url().is_some() {
+            return Ok(());
+        }
         // The list at the end has all sources, with or without a link.
         self.citations.push(citation.clone());
         Ok(())

@@ -83,7 +83,7 @@ fn bad_messages_are_answered_and_the_session_lives_on() {
                 r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"x","prompt":[{"type":"secret"}]}}"#,
                 json!(1),
                 -32602,
-                "params: a member is missing or has another type",
+                "params.prompt[0].type: a member is missing or has another type",
             ),
             (
                 r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt"}"#,
@@ -101,7 +101,55 @@ fn bad_messages_are_answered_and_the_session_lives_on() {
                 r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":[]}}"#,
                 json!(1),
                 -32602,
+                "params.protocolVersion: a member is missing or has another type",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":7}}"#,
+                json!(1),
+                -32602,
+                "params.cwd: a member is missing or has another type",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":["/w",[]]}"#,
+                json!(1),
+                -32602,
                 "params: a member is missing or has another type",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"session/list","params":"x"}"#,
+                json!(1),
+                -32600,
+                "Invalid request",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":-9,"method":"session/cancel","params":{"sessionId":"x"}}"#,
+                json!(-9),
+                -32601,
+                "unknown method: session/cancel",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":"","method":""}"#,
+                json!(""),
+                -32601,
+                "unknown method: ",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":9223372036854775808,"method":"session/list"}"#,
+                json!(null),
+                -32600,
+                "Invalid request",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":true,"method":"session/list"}"#,
+                json!(null),
+                -32600,
+                "Invalid request",
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cursor":"18446744073709551615"}}"#,
+                json!(1),
+                -32602,
+                "cursor: not one of this agent",
             ),
         ] {
             editor
@@ -124,6 +172,11 @@ fn bad_messages_are_answered_and_the_session_lives_on() {
             r#"{"jsonrpc":"2.0","id":99,"result":{}}"#,
             r#"{"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"m"}}"#,
             r#"{"id":1,"result":{}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":17}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"m"}}"#,
+            r#"{"jsonrpc":"2.0","method":"initialize","params":{"protocolVersion":1}}"#,
+            r#"{"jsonrpc":"2.0","method":"session/prompt","params":{"sessionId":"x","prompt":[]}}"#,
+            r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"x"}}"#,
         ] {
             editor
                 .send_raw(format!("{line}\n").as_bytes())
@@ -139,6 +192,35 @@ fn bad_messages_are_answered_and_the_session_lives_on() {
             editor.prompt(&session, "hi").await.unwrap().text(),
             "You said: hi"
         );
+    });
+}
+
+#[test]
+fn unknown_sessions_are_refused_by_every_method() {
+    block_on(async {
+        let (mut editor, session) = start().await;
+        for (method, more) in [
+            ("session/load", json!({"cwd": "/w", "mcpServers": []})),
+            ("session/resume", json!({"cwd": "/w", "mcpServers": []})),
+            ("session/prompt", json!({"prompt": []})),
+            ("session/close", json!({})),
+            ("session/delete", json!({})),
+            (
+                "session/set_config_option",
+                json!({"configId": "model", "value": "x"}),
+            ),
+        ] {
+            for id in ["x", "", "../x", "list/0", &format!("{session}/info")] {
+                let mut params = more.clone();
+                params["sessionId"] = json!(id);
+                let turn = editor.call(method, params).await.unwrap();
+                let error = turn.error();
+                assert_eq!(error, Some("sessionId: unknown session"), "{method} {id}");
+                assert_eq!(turn.response["error"]["code"], -32002);
+            }
+        }
+        let turn = editor.prompt(&session, "hi").await.unwrap();
+        assert_eq!(turn.text(), "You said: hi");
     });
 }
 

@@ -72,6 +72,14 @@ fn a_session_is_loaded_and_resumed_after_a_restart() {
 }
 
 #[test]
+fn sessions_survive_a_restart() {
+    let store = Arc::new(MemoryConversationStore::new());
+    block_on(crate::restart::sessions_survive(async || {
+        Arc::clone(&store)
+    }));
+}
+
+#[test]
 fn the_list_has_pages() {
     block_on(async {
         let (mut editor, _) = start().await;

@@ -9,8 +9,8 @@ use copilot_wire::protocol::{
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_acp::sdk::v1::schema::{
-    Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, ReadTextFileRequest, SessionUpdate,
-    StopReason,
+    Plan, PlanEntry, PlanEntryPriority, PlanEntryStatus, ReadTextFileRequest, SessionInfoUpdate,
+    SessionUpdate, StopReason,
 };
 use copilot_wire_acp::{Acp, EmulatedEditor, Server};
 use serde_json::json;
@@ -105,6 +105,24 @@ impl<P: Protocol> Agent<P> for Player {
                 }
                 Err(_) => return Err(AgentError::new("Not an editor.")),
             },
+            "title" => {
+                if let Ok((_, reply)) = request.native::<Acp>(reply) {
+                    let title = SessionInfoUpdate::new().title("The tides".to_owned());
+                    let title = SessionUpdate::SessionInfoUpdate(title);
+                    reply.send(title).await?;
+                }
+            }
+            "print" => {
+                #[expect(clippy::print_stdout, reason = "the test is about it")]
+                {
+                    println!("{{\"jsonrpc\": \"2.0\", \"id\": 3, \"result\": \"printed\"}}");
+                }
+                // A program that reads what it inherits.
+                let mut program = std::process::Command::new("cat");
+                reply
+                    .text(format!("{}", program.status()?.success()))
+                    .await?;
+            }
             "flood" => loop {
                 WRITTEN.fetch_add(1, Ordering::Relaxed);
                 reply.text("x".repeat(1000)).await?;

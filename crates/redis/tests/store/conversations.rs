@@ -48,6 +48,13 @@ async fn rules() {
     assert_eq!(apart.get(&[key("ann", 1)], MINUTE).await.unwrap(), [None]);
 }
 
+#[tokio::test]
+#[ignore = "needs redis-server"]
+async fn sessions_of_editors_survive_a_restart() {
+    let redis = Redis::start("");
+    crate::restart::sessions_survive(async || connect(&redis).await).await;
+}
+
 /// The size of a user's records is counted exactly, and is zero in the end.
 #[tokio::test]
 #[ignore = "needs redis-server"]

@@ -18,6 +18,8 @@ mod expiry;
 mod outages;
 mod producers;
 mod redis;
+#[path = "../../../acp/tests/acp/restart.rs"]
+mod restart;
 mod secrets;
 mod sentinels;
 mod shards;

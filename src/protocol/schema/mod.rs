@@ -1,12 +1,15 @@
 //! Validation of tool arguments against the common part of JSON schema.
 
+mod fault;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::fault::Fault;
+use fault::Fault;
+
 use crate::json::{Json, Kind, List, Wire};
-use crate::protocol::SendError;
-use crate::protocol::redacted::Cut;
+#[cfg(feature = "openbb")]
+use crate::protocol::{SendError, redacted::Cut};
 
 /// The maximum depth to which schemas are followed.
 const DEPTH: usize = 16;
@@ -14,35 +17,10 @@ const DEPTH: usize = 16;
 /// The maximum size in bytes of a list in an error message.
 const LISTED: usize = 128;
 
-/// Checks required members, types and enumerations. Other keywords of JSON schema are ignored: the
-/// tool's server checks them.
-///
-/// # Errors
-///
-/// The error and its path, without the values.
-pub(in crate::openbb) fn check(tool: &str, schema: &Json, value: &Json) -> Result<(), SendError> {
-    let Some(schema) = Schema::of(schema, DEPTH) else {
-        return Ok(());
-    };
-    let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", Cut(tool)));
-    schema.check(value).map_err(invalid)
-}
-
-/// Returns the arguments of a call as the schema has them, where what a model has written means one value: a number in
-/// a string and the reverse, one value in place of a list and the reverse, a list in a string, another case of a word of
-/// an enumeration, and `null` for a member that need not be there. Other values are returned unchanged.
-#[must_use]
-pub(in crate::openbb) fn coerce(schema: &Json, value: &Json) -> Json {
-    match Schema::of(schema, DEPTH) {
-        Some(schema) => schema.coerce(value),
-        None => value.clone(),
-    }
-}
-
-/// The checked part of a schema, parsed once. Schema and arguments may be long, so members are
-/// looked up by hash.
+/// The checked part of a schema, parsed once: required members, types and enumerations. Other keywords of JSON schema
+/// are ignored: the tool checks them. Schema and arguments may be long, so members are looked up by hash.
 #[derive(Default)]
-struct Schema {
+pub(crate) struct Schema {
     types: Option<Types>,
     choices: Option<Choices>,
     required: Vec<String>,
@@ -53,6 +31,11 @@ struct Schema {
 }
 
 impl Schema {
+    /// Reads a schema. One that is not an object accepts every value.
+    pub(crate) fn new(json: &Json) -> Self {
+        Self::of(json, DEPTH).unwrap_or_default()
+    }
+
     fn of(json: &Json, depth: usize) -> Option<Self> {
         // `None` accepts every value: a schema that is not an object, or is beyond the maximum depth, is not checked.
         if depth == 0 || json.kind() != Kind::Object {
@@ -84,7 +67,11 @@ impl Schema {
         Some(schema)
     }
 
-    fn coerce(&self, value: &Json) -> Json {
+    /// Returns the arguments of a call as the schema has them, where what a model has written means one value: a number
+    /// in a string and the reverse, one value in place of a list and the reverse, a list in a string, another case of a
+    /// word of an enumeration, and `null` for a member that need not be there. Other values are returned unchanged.
+    #[must_use]
+    pub(crate) fn coerce(&self, value: &Json) -> Json {
         let value = match &self.choices {
             Some(choices) => choices.nearest(value).unwrap_or_else(|| value.clone()),
             None => self.coerce_type(value),
@@ -144,7 +131,23 @@ impl Schema {
             .is_some_and(|types| types.names.contains(&name))
     }
 
-    fn check(&self, value: &Json) -> Result<(), Fault> {
+    /// Checks the arguments of a call of `tool`.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Invalid`] with the place of the fault.
+    #[cfg(feature = "openbb")]
+    pub(crate) fn check_call(&self, tool: &str, arguments: &Json) -> Result<(), SendError> {
+        let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", Cut(tool)));
+        self.check(arguments).map_err(invalid)
+    }
+
+    /// Checks the arguments of a call.
+    ///
+    /// # Errors
+    ///
+    /// The error and its path, without the values.
+    pub(crate) fn check(&self, value: &Json) -> Result<(), Fault> {
         // A value of the enumeration has the right type, whatever the type says: some front ends write `string` for
         // enumerations of numbers.
         match (&self.choices, &self.types) {

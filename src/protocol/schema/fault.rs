@@ -6,7 +6,7 @@ use crate::protocol::redacted::Cut;
 
 /// An error in the arguments of a call. It contains no values, and is never longer than a few
 /// lines: names and lists of the schema, which came with the request, are truncated.
-pub(super) struct Fault {
+pub(crate) struct Fault {
     /// The path to the value, innermost step first.
     path: Vec<String>,
     about: String,

@@ -1,0 +1,74 @@
+//! The dialects of models' servers.
+
+use std::any::Any;
+
+use bytes::Bytes;
+
+use super::{CallResult, Dialect};
+use crate::agent::Request;
+use crate::json::Json;
+use crate::protocol::{Call, Completion, Conversation, FrameKind, Protocol, Tool, ToolChoice};
+
+/// A dialect of models' servers: how a model is called, and how its stream is relayed.
+pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
+    /// The name of the provider of this dialect in OpenTelemetry's conventions.
+    const PROVIDER: &'static str;
+
+    /// Creates a request to a model from a conversation of any front end.
+    fn prompt(conversation: &impl Conversation) -> Self::Request;
+
+    /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
+    /// server of the front end, such as stored conversations.
+    fn again(request: &Self::Request) -> Self::Request;
+
+    /// Creates the request to a model that answers the request of a front end: a [copy](Self::again) with all settings
+    /// if the dialects are the same, otherwise a request from the [conversation](Self::prompt). The caller must set the
+    /// model.
+    ///
+    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
+    /// [`Reply::confirm`], use [`prompt`](Self::prompt) instead.
+    fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
+        let any: &dyn Any = &**request;
+        match any.downcast_ref::<Self::Request>() {
+            Some(request) => Self::again(request),
+            None => Self::prompt(&**request),
+        }
+    }
+
+    /// Serializes a request for a stream that includes the usage.
+    fn body(request: &mut Self::Request) -> Bytes;
+
+    /// Serializes a request for a document.
+    fn document_body(request: &mut Self::Request) -> Bytes;
+
+    /// Reads an answer that is a document, as the events of a stream that says the same. `None` if it is not an answer.
+    fn document(document: &Json) -> Option<Vec<Self::Event>>;
+
+    /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
+    /// can continue or fail the reply.
+    fn follow(session: &mut Self::Session, event: &Self::Event) -> FrameKind;
+
+    /// Converts an event into output of a reply of the same dialect, with everything that only this dialect has. `None`
+    /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
+    fn native(event: &Self::Event) -> Option<Self::Output>;
+
+    /// Appends an answer to the request that it answers, and the results of its calls, for the next request. The calls
+    /// are those of the answer, in its order, with unique ids, and with arguments that are JSON objects.
+    fn extend(
+        request: &mut Self::Request,
+        answer: Completion,
+        calls: Vec<(Call<'_>, CallResult<'_>)>,
+    );
+
+    /// Adds tools to those that the answer may call. They replace others of the same name.
+    fn offer(request: &mut Self::Request, tools: Vec<Tool<'_>>);
+
+    /// Sets the choice among the tools.
+    fn choose(request: &mut Self::Request, choice: &ToolChoice<'_>);
+}
+
+/// A request to a model's server.
+pub trait Prompt: Send {
+    /// The dialect of the request.
+    type Upstream: Upstream<Request = Self>;
+}
