@@ -58,6 +58,10 @@ impl Upstream for OpenAi {
         Some(vec![Event::Chunk(completion.into()), Event::Done])
     }
 
+    fn render(answer: Completion) -> Bytes {
+        ChatCompletion::from(answer).to_json()
+    }
+
     fn follow(session: &mut Session, event: &Event) -> FrameKind {
         session::follow(session, event)
     }

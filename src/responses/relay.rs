@@ -97,6 +97,10 @@ impl Upstream for Responses {
         Some(events)
     }
 
+    fn render(answer: Completion) -> Bytes {
+        Response::from(answer).to_json()
+    }
+
     fn follow(session: &mut Session, event: &Event) -> FrameKind {
         session.follow(event)
     }
