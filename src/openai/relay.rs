@@ -398,15 +398,16 @@ impl ToolCallDelta {
 impl PartialCall {
     /// Returns the call in the form of a message.
     pub(super) fn into_tool_call(mut self) -> ToolCall {
+        let mut members = self.take_members();
         ToolCall {
             id: self.id,
-            kind: take_kind(&mut self.members),
+            kind: take_kind(&mut members),
             function: FunctionCall {
                 name: self.name,
                 arguments: self.arguments,
                 ..FunctionCall::default()
             },
-            unknown: self.members,
+            unknown: members,
         }
     }
 }

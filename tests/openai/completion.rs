@@ -268,6 +268,22 @@ fn arguments_are_read_as_an_object() {
     assert!(functions[3].json().is_err());
 }
 
+#[test]
+fn the_input_of_a_free_text_tool_is_continued() {
+    let completion = whole(&[
+        delta(
+            r#"{"tool_calls":[{"index":0,"id":"c","type":"custom","custom":{"name":"patch","input":"*** "}}]}"#,
+        ),
+        delta(r#"{"tool_calls":[{"index":0,"custom":{"input":"Begin"}}]}"#),
+        delta(r#"{"tool_calls":[{"index":0,"custom":{"input":" Patch"}}]}"#),
+    ]);
+    let call = &completion.calls()[0];
+    assert_eq!((&*call.id, call.unknown.len()), ("c", 1));
+    let custom = call.unknown.get("custom").unwrap();
+    assert_eq!(custom.get("name").unwrap().text(), r#""patch""#);
+    assert_eq!(custom.get("input").unwrap().text(), r#""*** Begin Patch""#);
+}
+
 proptest! {
     /// Texts and calls of several choices, cut anywhere and mixed in any order that keeps the
     /// pieces of one thing in order.
