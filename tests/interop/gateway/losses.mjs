@@ -1,6 +1,6 @@
 // What an answer loses between a dialect and a front end, and nothing else is lost. Each loss says where it applies,
 // and changes what the client of the dialect has received to what the client of the front end must receive. They are
-// the rows of the table in the guide. A stream of the same dialect loses nothing but the statuses.
+// the rows of the table in the guide. An answer of the same dialect loses nothing but the statuses.
 export const MODELS = ['chat', 'responses', 'messages'];
 const pages = ['AI SDK pages', 'AG-UI'];
 const plain = ['OpenBB', 'MCP', 'Meilisearch', 'GitHub'];
@@ -13,8 +13,9 @@ const STATUS = 'the status of a refused request';
 
 /** `[what, from, to, becomes, when, change]`; without `from` and `to` it applies to all of them. */
 export const LOSSES = [
-  ['arguments of a call that are not an object, or cut off', MODELS, all, 'the turn fails',
-    (seen, said) => said.fault?.cutCall || said.fault?.badCall || seen.calls.some(([, , value]) => !isObject(value)), fails],
+  ['a call that is cut off', MODELS, all, 'the turn fails; unchanged in the same dialect', (_, said) => said.fault?.cutCall, fails],
+  ['arguments of a call that are not an object', MODELS, [...pages, ...plain], 'the turn fails',
+    (seen, said) => said.fault?.badCall || seen.calls.some(([, , value]) => !isObject(value)), fails],
   ['calls', MODELS, ['MCP', 'Meilisearch', 'GitHub'], 'the turn fails: these front ends have no tools of their own', (seen) => seen.calls.length, fails],
   ['several calls in one answer', MODELS, ['OpenBB'], 'one at a time: the others follow its result', (seen) => seen.calls.length > 1,
     (seen) => ({ ...seen, calls: seen.calls.slice(0, 1) })],
@@ -57,7 +58,7 @@ const CLIENTS = [
 /** Returns what the client must receive, and notes the losses that were seen. */
 export function expected(direct, said, from, client, noted) {
   let seen = direct;
-  const isPassed = from === client.front && !client.name.endsWith('whole');
+  const isPassed = from === client.front;
   for (const [at, [what, dialects, fronts, , when, change]] of LOSSES.entries()) {
     if (isPassed && what !== STATUS) continue;
     if (dialects.includes(from) && fronts.includes(client.front) && when(seen, said, from, client.front)) {
