@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use copilot_wire::openai::OpenAi;
+use copilot_wire::openai::{Model, OpenAi};
 use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, SendError, Ticks};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
 use copilot_wire::router::socket::{Message, Socket};
@@ -223,7 +223,7 @@ fn a_shutdown() {
         let agent = agent_fn(async |_, reply: Reply<OpenAi>| Ok(reply.text("a").await?));
         let router = Router::new()
             .env(Env::new(NoTimer))
-            .mount("m", agent)
+            .mount(Model::new("m"), agent)
             .unwrap();
         let reader = router.clone();
         let thread = thread::spawn(move || whole(ask(&reader)));
@@ -251,7 +251,7 @@ fn a_stored_reply() {
         let router = Router::new()
             .env(Env::new(NoTimer))
             .resumable(replies.join(true));
-        let router = router.mount("m", agent).unwrap();
+        let router = router.mount(Model::new("m"), agent).unwrap();
         let reader = router.clone();
         let thread = thread::spawn(move || whole(ask(&reader)));
         let here = whole(ask(&router));

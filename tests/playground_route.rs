@@ -129,7 +129,7 @@ fn the_page_lists_every_agent_whenever_it_is_mounted() {
         .unwrap()
         .mount(Mount::unverified().path("/copilot"), Echo)
         .unwrap()
-        .mount("echo", Echo)
+        .mount(copilot_wire::openai::Model::new("echo"), Echo)
         .unwrap();
     assert_eq!(
         fronts(&router),

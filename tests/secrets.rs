@@ -295,7 +295,7 @@ fn responses_show_no_secret() {
         .unwrap()
         .mount(Mount::unverified(), Fails)
         .unwrap()
-        .mount("fails", Fails)
+        .mount(copilot_wire::openai::Model::new("fails"), Fails)
         .unwrap()
         .mount(copilot_wire::responses::Model::new("fails"), Fails)
         .unwrap()

@@ -360,7 +360,9 @@ fn asked<U: Upstream>(status: u16, sent: impl Into<String>, contents: bool) -> V
         contents,
         dialect: std::marker::PhantomData,
     };
-    let router = Router::new().mount("front", agent).unwrap();
+    let router = Router::new()
+        .mount(copilot_wire::openai::Model::new("front"), agent)
+        .unwrap();
     let body = r#"{"model":"front","stream":true,"messages":[{"role":"system","content":"Be brief."},
         {"role":"user","content":"How is the tide?"},
         {"role":"assistant","content":"","tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":\"Brest\"}"}}]},

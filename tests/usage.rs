@@ -92,7 +92,10 @@ fn spent<U: Upstream>(streams: [String; 2]) -> (Usage, Value) {
     let log = Arc::clone(&seen);
     let router = Router::new()
         .observe(move |turn| *log.lock().unwrap() = turn.usage)
-        .mount("m", Loop::<U>(streams.into(), std::marker::PhantomData))
+        .mount(
+            openai::Model::new("m"),
+            Loop::<U>(streams.into(), std::marker::PhantomData),
+        )
         .unwrap();
     let body = json!({"model": "m", "messages": [{"role": "user", "content": "hi"}]});
     let request = http::Request::post("/v1/chat/completions");
@@ -149,7 +152,7 @@ impl<P: Protocol> Agent<P> for Twice {
 
 #[test]
 fn the_last_figures_of_a_stream_are_the_sum() {
-    let router = Router::new().mount("m", Twice).unwrap();
+    let router = Router::new().mount(openai::Model::new("m"), Twice).unwrap();
     let body = json!({
         "model": "m", "messages": [{"role": "user", "content": "hi"}],
         "stream": true, "stream_options": {"include_usage": true},

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use copilot_wire::openai::{Function, OpenAi};
+use copilot_wire::openai::{Function, Model, OpenAi};
 use copilot_wire::protocol::{AgentError, Protocol, ToolCall, Usage};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use copilot_wire_kit::openai::OpenAiClient;
@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Serves a model; returns its base URL.
 async fn serve(model: impl Agent<OpenAi> + 'static) -> String {
-    let router = Router::new().mount("m", model).unwrap();
+    let router = Router::new().mount(Model::new("m"), model).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     let app = axum::Router::new().fallback_service(router);

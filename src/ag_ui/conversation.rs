@@ -10,7 +10,7 @@ use crate::protocol::{
 };
 
 impl Conversation for RunAgentInput {
-    /// Returns the history, without reasoning. Activities are messages of the agent with their JSON.
+    /// Returns the history. Activities are messages of the agent with their JSON.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         // What the user has entered at an interrupt, beside a yes or a no.
         let entered = self.resume.iter().filter_map(|entry| {
@@ -119,11 +119,12 @@ fn text_or_json<'a>(text: &'a str, unknown: &'a Members, name: &str) -> Cow<'a, 
     }
 }
 
-/// Returns an activity, which the user has seen, as a message of the agent. Reasoning is only for the model that wrote
-/// it.
+/// Returns an activity, which the user has seen, as a message of the agent, or reasoning.
 fn unknown(message: &Message) -> Vec<HistoryItem<'_>> {
     if message.role == "reasoning" {
-        return Vec::new();
+        let text = message.content.text();
+        let text = Some(text).filter(|text| !text.is_empty());
+        return text.into_iter().map(HistoryItem::Reasoning).collect();
     }
     let (role, text) = match message.role.as_str() {
         "activity" => {

@@ -287,6 +287,7 @@ impl<P: Protocol> Request<P> {
             let item = match item {
                 // Front ends add system messages between question and answer.
                 HistoryItem::Message(message) if message.role == Role::System => continue,
+                HistoryItem::Reasoning(_) => continue,
                 HistoryItem::Message(message) if message.role == Role::Other => {
                     is_followed = true;
                     continue;

@@ -7,7 +7,9 @@ use super::{
     ToolUseBlock,
 };
 use crate::json::{Json, Kind, List, Members, Wire};
-use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options};
+use crate::models::{
+    CacheMarks, CallResult, Effort, Profile, PromptItem, file_note, prompt_items, prompt_options,
+};
 use crate::protocol::{
     self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
     Conversation, ToolChoice,
@@ -48,13 +50,18 @@ impl MessagesRequest {
     /// ```
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
+        Self::for_profile(conversation, &Profile::default())
+    }
+
+    /// Creates a request with what the server of a profile wants of the conversation.
+    pub(super) fn for_profile(conversation: &impl Conversation, profile: &Profile) -> Self {
         let mut system = Vec::new();
         let mut turns = Turns::default();
         for item in prompt_items(conversation) {
             match item {
                 PromptItem::System(text) => system.push(text.into_owned()),
                 PromptItem::User(text, files) => turns.user(&text, &files),
-                PromptItem::Assistant(text, calls) => turns.assistant(&text, calls),
+                PromptItem::Assistant(text, calls, _) => turns.assistant(&text, calls),
                 PromptItem::Results(results) => {
                     turns.add("user", results.into_iter().map(result));
                 }
@@ -65,7 +72,7 @@ impl MessagesRequest {
             system.push(JSON.to_owned());
         }
         let mut request = Self {
-            max_tokens: Some(Self::MAX_TOKENS),
+            max_tokens: profile.max_tokens.or(Some(Self::MAX_TOKENS)),
             messages: turns.all.into(),
             tools: conversation.tools().map(Tool::from).collect(),
             output_config: format.as_ref().and_then(output_config),
@@ -88,11 +95,22 @@ impl MessagesRequest {
             let single = options.parallel_calls == Some(false);
             request.choose(&options.tool_choice, single.then_some(true));
         }
-        request.set(prompt_options(conversation));
-        match system.is_empty() {
-            true => request,
-            false => request.instructions(system.join("\n\n")),
+        let options = prompt_options(conversation);
+        if let Some((_, effort)) =
+            profile.effort(options.effort.as_deref(), &[Effort::OutputConfig])
+        {
+            let own = request.output_config.iter().flat_map(Json::members);
+            let all: Members = own.chain(effort.members()).collect();
+            request.output_config = Some(all.to_raw());
         }
+        request.set(options);
+        if !system.is_empty() {
+            request = request.instructions(system.join("\n\n"));
+        }
+        if profile.cache == CacheMarks::Made {
+            super::profile::mark(&mut request);
+        }
+        request
     }
 
     /// Inserts instructions before the existing ones.

@@ -95,6 +95,7 @@ mod event;
 mod from_conversation;
 mod message;
 mod mount;
+mod profile;
 mod relay;
 mod request;
 mod session;

@@ -26,6 +26,9 @@ enum Part<'a> {
     Text {
         content: Cow<'a, str>,
     },
+    Reasoning {
+        content: Cow<'a, str>,
+    },
     ToolCall {
         id: Option<Cow<'a, str>>,
         name: Cow<'a, str>,
@@ -58,6 +61,7 @@ pub(super) fn record_prompt(span: &Span, prompt: &impl Conversation) {
                 messages.push(message_of(message.role.as_str(), part));
                 continue;
             }
+            HistoryItem::Reasoning(content) => ("assistant", Part::Reasoning { content }),
             HistoryItem::Call(call) => {
                 let text = || Json::encode(&*call.arguments).unwrap_or_default();
                 let arguments = call.json().unwrap_or_else(|_| text());

@@ -11,6 +11,7 @@ mod chat;
 mod contents;
 mod mount;
 mod passthrough;
+mod profile;
 mod prompt;
 mod refused;
 mod relay;
@@ -31,10 +32,12 @@ use crate::router::{MountError, Site};
 pub use card::{Card, Catalog, cards, unknown_model};
 pub use chat::{chat, chat_with_contents};
 pub use passthrough::Passthrough;
+pub(crate) use profile::NO_REASONING;
+pub use profile::{CacheMarks, Effort, Names, Profile, ReasoningMember, Setting, SystemPlace};
 pub use prompt::{
     CallResult, PromptItem, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };
-pub use refused::{refused, retry_after};
+pub use refused::{refused, retry_after, server_message};
 pub use relay::{Relay, RelayError};
 pub use tools::{AgentTool, Toolset};
 pub use upstream::{Prompt, Upstream};
@@ -210,17 +213,5 @@ impl<P> Clone for Model<P> {
             may_retry: self.may_retry,
             dialect: PhantomData,
         }
-    }
-}
-
-impl<P: Dialect> From<&str> for Model<P> {
-    fn from(id: &str) -> Self {
-        Self::new(id)
-    }
-}
-
-impl<P: Dialect> From<String> for Model<P> {
-    fn from(id: String) -> Self {
-        Self::new(id)
     }
 }

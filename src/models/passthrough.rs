@@ -5,8 +5,9 @@ use std::{fmt, mem};
 
 use bytes::Bytes;
 
-use super::relay::{Form, error_of, hear};
-use super::{Relay, RelayError, Upstream};
+use super::refused::error_of;
+use super::relay::{Form, hear};
+use super::{Profile, Relay, RelayError, Upstream};
 use crate::agent::{Reply, Request};
 use crate::json::Json;
 use crate::protocol::{Completion, EventDecoder, FrameKind, Protocol};
@@ -25,7 +26,7 @@ const LIMIT: usize = 32 * 1024 * 1024;
 ///
 /// ```
 /// # use bytes::Bytes;
-/// # use copilot_wire::models::{Dialect, Passthrough, Upstream};
+/// # use copilot_wire::models::{Dialect, Passthrough, Profile, Upstream};
 /// # use copilot_wire::protocol::{AgentError, Protocol};
 /// # use copilot_wire::{Reply, Request};
 /// # use futures::{Stream, StreamExt};
@@ -34,8 +35,9 @@ const LIMIT: usize = 32 * 1024 * 1024;
 ///     reply: Reply<P>,
 ///     post: impl AsyncFn(Bytes) -> Result<S, AgentError>,
 /// ) -> Result<(), AgentError> {
-///     let mut passthrough = Passthrough::<U, P>::new(&request, reply);
-///     let mut prompt = U::ask(&request);
+///     let profile = Profile::of("api.mistral.ai", None);
+///     let mut passthrough = Passthrough::<U, P>::new(&request, reply).profile(&profile);
+///     let mut prompt = profile.ask::<U, P>(&request);
 ///     *U::model(&mut prompt) = "claude-sonnet-4-5".to_owned();
 ///     let mut answer = post(passthrough.body(&mut prompt)).await?;
 ///     while let Some(bytes) = answer.next().await {
@@ -88,18 +90,32 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         }
     }
 
-    /// Serializes the request to the server: for a document if one is passed on, otherwise for a stream.
-    pub fn body(&self, prompt: &mut U::Request) -> Bytes {
-        match self.wants_document() {
-            true => U::document_body(prompt),
-            false => U::body(prompt),
-        }
+    /// Sets the profile of the server.
+    #[must_use]
+    pub fn profile(mut self, profile: &Profile) -> Self {
+        self.relay = self.relay.profile(profile);
+        self
+    }
+
+    /// Serializes the request to the server, as its profile demands: for a document if one is passed on or the server
+    /// has no streams, otherwise for a stream.
+    pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
+        let body = match self.wants_document() {
+            true => U::document_body,
+            false => U::body,
+        };
+        self.relay.prepare(prompt, body)
     }
 
     /// Returns `true` if the server is asked for a document. It is sent in one piece when the answer is complete, so
     /// only the time of the whole answer can be limited.
     #[must_use]
     pub fn wants_document(&self) -> bool {
+        self.passes_document() || self.relay.profile.no_stream
+    }
+
+    /// Returns `true` if a document is passed on as it came.
+    fn passes_document(&self) -> bool {
         self.is_same && !self.is_stream
     }
 
@@ -125,7 +141,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
         let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
-            return match self.wants_document() {
+            return match self.passes_document() {
                 true => self.relay.read(bytes),
                 false => self.relay.pass(bytes, &self.reply).await,
             };
@@ -141,8 +157,9 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             let Some(event) = relay.decoder.next_with_frame(&mut input, frame)? else {
                 break;
             };
+            relay.names.restore(frame);
             if let Some(event) = event {
-                let heard = hear::<U>(event, &mut relay.completion, None);
+                let heard = hear::<U>(event, &mut relay.completion, None, &relay.names);
                 self.is_heard = self.is_heard && heard.result.is_ok();
                 if let Some(error) = relay.completion.error() {
                     return Err(error.clone().into());
@@ -185,11 +202,14 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             return self.relay.end(self.reply);
         };
         if !self.is_stream {
+            let names = mem::take(&mut self.relay.names);
             let answer = self.relay.finish()?;
             if let Some(usage) = answer.usage() {
                 same.spend(usage);
             }
-            return Ok(same.pass_document(&U::render(answer))?);
+            let mut document = U::render(answer).to_vec();
+            names.restore(&mut document);
+            return Ok(same.pass_document(&document)?);
         }
         if !self.relay.is_over() {
             // Complete without the last event, or an error.
@@ -210,12 +230,13 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         let events = U::document(&json).ok_or(RelayError::NoStream)?;
         self.relay.completion = Completion::without_items();
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
-        let Some(same) = same.filter(|_| self.wants_document()) else {
+        let Some(same) = same.filter(|_| self.passes_document()) else {
             self.relay.pass_events(events, &self.reply).await?;
             return self.relay.end(self.reply);
         };
         for event in &events {
-            let heard = hear::<U>(event, &mut self.relay.completion, None);
+            let relay = &mut self.relay;
+            let heard = hear::<U>(event, &mut relay.completion, None, &relay.names);
             self.is_heard = self.is_heard && heard.result.is_ok();
         }
         if let Some(error) = self.relay.completion.error() {
@@ -227,7 +248,9 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         if let Some(more) = self.relay.spent() {
             same.spend(more);
         }
-        Ok(same.pass_document(document)?)
+        let mut document = document.to_vec();
+        self.relay.names.restore(&mut document);
+        Ok(same.pass_document(&document)?)
     }
 }
 

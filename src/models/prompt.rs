@@ -1,12 +1,14 @@
 //! A conversation in a form that servers of models accept.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use crate::json::Json;
 use crate::protocol::base64;
 use crate::protocol::calls::Calls;
+use crate::protocol::with_reasoning;
 use crate::protocol::{
     AnswerOptions, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
     ToolChoice, ToolResult,
@@ -29,8 +31,9 @@ pub enum PromptItem<'a> {
     System(Cow<'a, str>),
     /// A message of the user, with its files.
     User(Cow<'a, str>, Vec<Attachment<'a>>),
-    /// A message of the assistant, with its calls. If there are calls, [`Results`](Self::Results) follow.
-    Assistant(Cow<'a, str>, Vec<Call<'a>>),
+    /// A message of the assistant, with its calls and the reasoning before it. If there are calls,
+    /// [`Results`](Self::Results) follow.
+    Assistant(Cow<'a, str>, Vec<Call<'a>>, Cow<'a, str>),
     /// The results of all calls of the preceding message; at least one.
     Results(Vec<CallResult<'a>>),
 }
@@ -77,12 +80,13 @@ impl CallResult<'_> {
 #[must_use]
 pub fn prompt_items<C: Conversation>(conversation: &C) -> Vec<PromptItem<'_>> {
     let mut prompt = Prompt::default();
-    for item in conversation.history() {
+    for item in with_reasoning(conversation) {
         match item {
             HistoryItem::Message(message) => prompt.message(message),
             HistoryItem::Attachment(file) => prompt.attached(file),
             HistoryItem::Call(call) => prompt.called(call),
             HistoryItem::Result(result) => prompt.answered(result),
+            HistoryItem::Reasoning(text) => prompt.reasoned(text),
         }
     }
     let mut documents = String::new();
@@ -106,6 +110,8 @@ struct Prompt<'a> {
     turns: usize,
     /// The item that a file belongs to.
     owner: Owner,
+    /// The reasoning before elements, by their numbers.
+    reasoning: HashMap<usize, Cow<'a, str>>,
 }
 
 /// An element of the conversation before its calls are complete.
@@ -153,7 +159,7 @@ impl<'a> Prompt<'a> {
         }
         self.said.push(Said::Message(match message.role {
             Role::System => PromptItem::System(message.text),
-            Role::Assistant => PromptItem::Assistant(message.text, Vec::new()),
+            Role::Assistant => PromptItem::Assistant(message.text, Vec::new(), "".into()),
             // As a user message the text is read, and it is never an instruction of the system.
             _ => PromptItem::User(message.text, Vec::new()),
         }));
@@ -177,6 +183,20 @@ impl<'a> Prompt<'a> {
             _ => {}
         }
         self.push(call, kind, result);
+    }
+
+    fn reasoned(&mut self, text: Cow<'a, str>) {
+        let mut at = self.said.len();
+        // Calls that were made together remain together.
+        if let (Some(Said::Calls(_)), Owner::Message) = (self.said.last(), self.owner) {
+            at -= 1;
+        }
+        match self.reasoning.entry(at) {
+            Entry::Occupied(earlier) => earlier.into_mut().to_mut().extend(["\n\n", &*text]),
+            Entry::Vacant(none) => {
+                none.insert(text);
+            }
+        }
     }
 
     fn push(&mut self, call: Call<'a>, kind: MadeBy, result: Option<CallResult<'a>>) {
@@ -256,7 +276,7 @@ impl<'a> Prompt<'a> {
 
     /// Returns the elements, with the documents before the latest user message: the instructions remain first, and the
     /// question last.
-    fn finish(self, documents: String) -> Vec<PromptItem<'a>> {
+    fn finish(mut self, documents: String) -> Vec<PromptItem<'a>> {
         let is_user = |said: &Said<'_>| matches!(said, Said::Message(PromptItem::User(..)));
         let latest = self.said.iter().rposition(is_user).unwrap_or_default();
         let mut documents = Some(documents).filter(|documents| !documents.is_empty());
@@ -278,7 +298,12 @@ impl<'a> Prompt<'a> {
                 items.push(PromptItem::User(documents.into(), Vec::new()));
             }
             match said {
-                Said::Message(item) => items.push(item),
+                Said::Message(mut item) => {
+                    if let PromptItem::Assistant(.., own) = &mut item {
+                        *own = self.reasoning.remove(&at).unwrap_or_default();
+                    }
+                    items.push(item);
+                }
                 Said::Files(own) => files = own,
                 Said::Calls(count) => {
                     let made = made.by_ref().take(count);
@@ -289,9 +314,19 @@ impl<'a> Prompt<'a> {
                     if calls.is_empty() {
                         continue;
                     }
+                    let reasoning = self.reasoning.remove(&at);
                     match items.last_mut() {
-                        Some(PromptItem::Assistant(_, own)) if own.is_empty() => *own = calls,
-                        _ => items.push(PromptItem::Assistant("".into(), calls)),
+                        Some(PromptItem::Assistant(_, own, before)) if own.is_empty() => {
+                            *own = calls;
+                            if let Some(text) = reasoning {
+                                before.to_mut().push_str(&text);
+                            }
+                        }
+                        _ => items.push(PromptItem::Assistant(
+                            "".into(),
+                            calls,
+                            reasoning.unwrap_or_default(),
+                        )),
                     }
                     items.push(PromptItem::Results(results));
                 }

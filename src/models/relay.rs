@@ -5,11 +5,10 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::{fmt, mem};
 
-use bytes::Bytes;
-
-use super::Upstream;
+use super::refused::error_of;
+use super::{Names, Profile, Upstream};
 use crate::agent::Reply;
-use crate::json::{Json, JsonError};
+use crate::json::JsonError;
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
@@ -50,6 +49,8 @@ use crate::protocol::{
 #[derive(Debug)]
 pub struct Relay<U: Upstream> {
     pub(super) decoder: EventDecoder<U>,
+    pub(super) profile: Profile,
+    pub(super) names: Names,
     pub(super) completion: Completion,
     /// The text and the reasoning of the last event.
     said: Said,
@@ -163,7 +164,10 @@ impl fmt::Display for RelayError {
             Self::Truncated => f.write_str("upstream ended before the answer was complete"),
             Self::TooLarge(error) => write!(f, "upstream: the answer is {error}"),
             Self::Arguments(error) => write!(f, "upstream: arguments of a call: {error}"),
-            Self::CutCall(cut) => write!(f, "upstream: an answer with calls was cut off: {cut:?}"),
+            Self::CutCall(cut) => {
+                let why = cut.as_str();
+                write!(f, "upstream: an answer with calls was cut off: {why}")
+            }
             Self::ImpossibleCall(error) => write!(f, "upstream: a call: {error}"),
             Self::Send(error) => error.fmt(f),
         }
@@ -174,7 +178,13 @@ impl Error for RelayError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(match self {
             Self::ContextTooLong(error) => error,
-            Self::Upstream(_) => &ModelFault::Failed,
+            Self::Upstream(error) => match error.fault() {
+                Some(ModelFault::Busy) => &ModelFault::Busy,
+                Some(ModelFault::Key) => &ModelFault::Key,
+                Some(ModelFault::Quota) => &ModelFault::Quota,
+                Some(ModelFault::UnknownModel) => &ModelFault::UnknownModel,
+                _ => &ModelFault::Failed,
+            },
             Self::Truncated => &ModelFault::Truncated,
             Self::TooLarge(_) | Self::Send(SendError::TooLarge(_)) => &ModelFault::TooLarge,
             Self::Event(_) | Self::NoStream | Self::Send(SendError::Invalid(_)) => {
@@ -242,6 +252,8 @@ impl<U: Upstream> Relay<U> {
     pub fn from_parts(decoder: EventDecoder<U>, completion: Completion) -> Self {
         Self {
             decoder,
+            profile: Profile::default(),
+            names: Names::default(),
             completion,
             said: Said::default(),
             reported: None,
@@ -266,7 +278,8 @@ impl<U: Upstream> Relay<U> {
         let Some(event) = self.decoder.next(input)? else {
             return Ok(None);
         };
-        let heard = hear::<U>(event, &mut self.completion, Some(&mut self.said));
+        let said = Some(&mut self.said);
+        let heard = hear::<U>(event, &mut self.completion, said, &self.names);
         self.has_output = self.has_output || heard.is_output;
         heard.result?;
         if let Some(error) = self.completion.error() {
@@ -371,7 +384,8 @@ impl<U: Upstream> Relay<U> {
         self.form = Form::Stream;
         for event in events {
             self.said.clear();
-            hear::<U>(&event, &mut self.completion, Some(&mut self.said)).result?;
+            let said = Some(&mut self.said);
+            hear::<U>(&event, &mut self.completion, said, &self.names).result?;
             let native = same.and_then(|_| U::native(&event));
             self.write(native, reply).await?;
         }
@@ -504,12 +518,14 @@ pub(super) fn hear<U: Upstream>(
     event: &U::Event,
     completion: &mut Completion,
     mut said: Option<&mut Said>,
+    names: &Names,
 ) -> Heard {
     let mut heard = Heard {
         result: Ok(()),
         is_output: false,
     };
     U::deltas(event, &mut |delta| {
+        let delta = names.restored(delta);
         let piece = match &delta {
             Delta::Text(text) => Some((Kind::Text, *text)),
             Delta::ItemText(_) | Delta::WholeText(_) => Some((Kind::Rest, completion.rest(&delta))),
@@ -535,35 +551,6 @@ pub(super) fn hear<U: Upstream>(
         }
     });
     heard
-}
-
-/// Returns the first element of a JSON list.
-fn list_head(list: &[u8]) -> Option<Bytes> {
-    let list = Json::parse(list.to_vec()).ok()?;
-    let first = list.elements().next()?;
-    Some(first.as_bytes().clone())
-}
-
-/// Returns the error in a JSON document that a server sent in place of a stream: the same as in the data of an event.
-pub(super) fn error_of<U: Upstream>(document: &[u8]) -> Option<CompletionError> {
-    // Some servers send a list with the error.
-    let document = match document.trim_ascii_start().starts_with(b"[") {
-        true => &*list_head(document)?,
-        false => document,
-    };
-    let mut frame = b"data: ".to_vec();
-    // JSON has line ends only between its tokens.
-    let is_line_end = |byte: u8| matches!(byte, b'\r' | b'\n');
-    frame.extend(
-        document
-            .iter()
-            .map(|byte| if is_line_end(*byte) { b' ' } else { *byte }),
-    );
-    frame.extend_from_slice(b"\n\n");
-    let (mut decoder, mut completion) = (EventDecoder::<U>::new(), Completion::without_items());
-    let event = decoder.next(&mut &*frame).ok()??;
-    completion.push_event::<U>(event).ok()?;
-    completion.error().cloned()
 }
 
 impl<U: Upstream> Default for Relay<U> {

@@ -1,10 +1,8 @@
 //! The dialects of models' servers.
 
-use std::any::Any;
-
 use bytes::Bytes;
 
-use super::{CallResult, Dialect};
+use super::{CallResult, Dialect, Names, Profile};
 use crate::agent::Request;
 use crate::json::Json;
 use crate::protocol::{Call, Completion, Conversation, FrameKind, Protocol, Tool, ToolChoice};
@@ -14,8 +12,19 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// The name of the provider of this dialect in OpenTelemetry's conventions.
     const PROVIDER: &'static str;
 
+    /// The names of the limit of an answer's tokens, the usual one first.
+    const LIMITS: &'static [&'static str];
+
     /// Creates a request to a model from a conversation of any front end.
-    fn prompt(conversation: &impl Conversation) -> Self::Request;
+    fn prompt(conversation: &impl Conversation) -> Self::Request {
+        Self::prompt_with(conversation, &Profile::default())
+    }
+
+    /// Creates a request like [`prompt`](Self::prompt), with what the server of a profile wants of the conversation.
+    fn prompt_with(conversation: &impl Conversation, profile: &Profile) -> Self::Request;
+
+    /// Changes what a profile does not allow in the messages and the tools of a request.
+    fn conform(request: &mut Self::Request, profile: &Profile, names: &mut Names);
 
     /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
     /// server of the front end, such as stored conversations.
@@ -28,11 +37,7 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
     /// [`Reply::confirm`], use [`prompt`](Self::prompt) instead.
     fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
-        let any: &dyn Any = &**request;
-        match any.downcast_ref::<Self::Request>() {
-            Some(request) => Self::again(request),
-            None => Self::prompt(&**request),
-        }
+        Profile::default().ask::<Self, P>(request)
     }
 
     /// Serializes a request for a stream that includes the usage.
@@ -72,7 +77,7 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
 }
 
 /// A request to a model's server.
-pub trait Prompt: Send {
+pub trait Prompt: Clone + Send {
     /// The dialect of the request.
     type Upstream: Upstream<Request = Self>;
 }

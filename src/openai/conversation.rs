@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::relay::REASONING;
 use super::{ChatMessage, ChatRequest, Content, Function};
 use crate::json::{Json, Kind, Wire};
 use crate::models::{texts, tool_choice};
@@ -149,6 +150,7 @@ fn items(message: &ChatMessage) -> Vec<HistoryItem<'_>> {
     let deprecated = message.function_call.as_ref();
     let deprecated = deprecated.map(|call| Call::new(&*call.name, &*call.arguments));
     let mut calls = calls.chain(deprecated).map(HistoryItem::Call).peekable();
+    let thoughts = reasoning(message).filter(|_| role == Role::Assistant);
     let mut items = if role == Role::Tool {
         let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), "");
         result.call_id = message.tool_call_id.as_deref().map(Cow::Borrowed);
@@ -159,7 +161,16 @@ fn items(message: &ChatMessage) -> Vec<HistoryItem<'_>> {
         contents.into_message(role)
     };
     items.extend(calls);
+    if let Some(text) = thoughts.filter(|text| !text.is_empty()) {
+        items.insert(0, HistoryItem::Reasoning(text));
+    }
     items
+}
+
+/// Returns the reasoning in a message, by any of its names.
+fn reasoning(message: &ChatMessage) -> Option<Cow<'_, str>> {
+    let mut names = REASONING.iter();
+    names.find_map(|name| message.unknown.get(name)?.string())
 }
 
 fn role(message: &ChatMessage) -> Role {

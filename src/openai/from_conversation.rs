@@ -2,7 +2,10 @@
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, Tool, ToolCall};
 use crate::json::{Json, List, Wire};
-use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options, url_of};
+use crate::models::{
+    CacheMarks, CallResult, Effort, Profile, PromptItem, file_note, prompt_items, prompt_options,
+    url_of,
+};
 use crate::protocol::{
     self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
     Conversation, ToolChoice,
@@ -31,6 +34,11 @@ impl ChatRequest {
     /// ```
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
+        Self::for_profile(conversation, &Profile::default())
+    }
+
+    /// Creates a request with what the server of a profile wants of the conversation.
+    pub(super) fn for_profile(conversation: &impl Conversation, profile: &Profile) -> Self {
         let mut messages = List::new();
         for item in prompt_items(conversation) {
             match item {
@@ -38,7 +46,13 @@ impl ChatRequest {
                 PromptItem::User(text, files) => {
                     messages.push(ChatMessage::user(content(&text, &files)));
                 }
-                PromptItem::Assistant(text, calls) => messages.push(assistant(text.into(), calls)),
+                PromptItem::Assistant(text, calls, reasoning) => {
+                    let mut message = assistant(text.into(), calls);
+                    let name = profile.reasoning.name().filter(|_| !reasoning.is_empty());
+                    let value = Json::encode(&*reasoning).ok();
+                    message.unknown.extend(name.zip(value));
+                    messages.push(message);
+                }
                 PromptItem::Results(results) => add_results(&mut messages, results),
             }
         }
@@ -50,7 +64,14 @@ impl ChatRequest {
                 .map(|format| response_format(&format)),
             ..Self::default()
         };
-        request.set(prompt_options(conversation));
+        let options = prompt_options(conversation);
+        let forms = [Effort::ReasoningEffort, Effort::Reasoning];
+        let effort = profile.effort(options.effort.as_deref(), &forms);
+        request.unknown.extend(effort);
+        request.set(options);
+        if profile.cache == CacheMarks::Made {
+            super::profile::mark(&mut request);
+        }
         request
     }
 

@@ -106,6 +106,7 @@ mod from_conversation;
 mod logprobs;
 mod message;
 mod mount;
+mod profile;
 mod relay;
 mod request;
 mod session;

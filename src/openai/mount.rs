@@ -1,11 +1,7 @@
 //! Mounting of agents as models.
 
-use std::sync::Arc;
-
 use super::{ChatRequest, OpenAi};
-use crate::agent::Agent;
 use crate::models::{self, Dialect};
-use crate::router::{Mount, MountError, Site};
 
 /// A model for OpenAI clients: the name under which an agent is mounted.
 ///
@@ -26,23 +22,3 @@ impl Dialect for OpenAi {
         &mut request.model
     }
 }
-
-/// Mounts an agent as a model with this name.
-macro_rules! mount_name {
-    ($name:ty) => {
-        impl Mount for $name {
-            type Protocol = OpenAi;
-
-            fn mount(
-                self,
-                agent: Arc<dyn Agent<OpenAi>>,
-                site: &mut Site<'_>,
-            ) -> Result<(), MountError> {
-                Model::from(self).mount(agent, site)
-            }
-        }
-    };
-}
-
-mount_name!(&str);
-mount_name!(String);

@@ -12,7 +12,7 @@ use super::{
     ToolCallDelta, ToolKind,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, CallResult, Prompt, Upstream};
+use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
     self, Call, CallDelta, Citation, CompletedItem, Completion, Conversation, Delta, Failure,
@@ -25,14 +25,20 @@ pub type Relay = models::Relay<OpenAi>;
 /// The kind of a call in the form that preceded tools.
 pub(super) const FUNCTION_CALL: &str = "function_call";
 
-/// The members of a delta that can contain reasoning; a server uses only one of them.
-const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+/// The members of a delta and of a message that can contain reasoning; a server uses only one of them.
+pub(super) const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 impl Upstream for OpenAi {
     const PROVIDER: &'static str = "openai";
 
-    fn prompt(conversation: &impl Conversation) -> ChatRequest {
-        ChatRequest::from_conversation(conversation)
+    const LIMITS: &'static [&'static str] = &["max_completion_tokens", "max_tokens"];
+
+    fn prompt_with(conversation: &impl Conversation, profile: &Profile) -> ChatRequest {
+        ChatRequest::for_profile(conversation, profile)
+    }
+
+    fn conform(request: &mut ChatRequest, profile: &Profile, names: &mut Names) {
+        super::profile::conform(request, profile, names);
     }
 
     fn again(request: &ChatRequest) -> ChatRequest {

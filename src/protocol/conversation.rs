@@ -13,7 +13,7 @@ use crate::json::{Json, JsonError, List, Wire};
 /// required. The other methods by default derive their result from the history or return nothing.
 pub trait Conversation {
     /// Returns the whole conversation as the client sent it, oldest first: messages, attachments, the agent's
-    /// calls and their results.
+    /// calls and their results, and reasoning that any model can read.
     ///
     /// A message that the client writes in the user's place, such as a description of its environment or the summary of
     /// a compaction, has [`Role::Other`]; the implementation of each protocol documents which messages it recognizes.
@@ -37,11 +37,9 @@ pub trait Conversation {
     /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and their results.
     ///
     /// Questions in text are without their code and proof, and answers to them are a plain `yes` or `no`, so that no
-    /// model sees a code.
+    /// model sees a code. Reasoning is only in the [raw history](Self::raw_history).
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        let mut code = None;
-        self.raw_history()
-            .map(move |item| without_code(item, &mut code))
+        with_reasoning(self).filter(|item| !matches!(item, HistoryItem::Reasoning(_)))
     }
 
     /// Returns the messages, oldest first.
@@ -236,6 +234,15 @@ impl<T: Wire> Strings for T {
     }
 }
 
+/// Returns the history with reasoning, and without codes of questions.
+pub(crate) fn with_reasoning<C: Conversation + ?Sized>(
+    conversation: &C,
+) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    let mut code = None;
+    let items = conversation.raw_history();
+    items.map(move |item| without_code(item, &mut code))
+}
+
 /// Removes the code of a question from an assistant message, and from the user message that follows it. `code` carries
 /// the code from the one to the other.
 fn without_code<'a>(item: HistoryItem<'a>, code: &mut Option<String>) -> HistoryItem<'a> {
@@ -261,7 +268,7 @@ fn without_code<'a>(item: HistoryItem<'a>, code: &mut Option<String>) -> History
     HistoryItem::Message(message)
 }
 
-/// An item of a conversation's history: a message, an attachment, a call or its result.
+/// An item of a conversation's history: a message, an attachment, a call, its result, or reasoning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HistoryItem<'a> {
@@ -274,6 +281,8 @@ pub enum HistoryItem<'a> {
     Call(Call<'a>),
     /// The result of a call.
     Result(ToolResult<'a>),
+    /// The reasoning of the agent before the message or the calls that follow, unless only its provider can read it.
+    Reasoning(Cow<'a, str>),
 }
 
 /// A tool call of the agent, from an earlier turn or the current one.

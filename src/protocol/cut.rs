@@ -15,23 +15,24 @@ pub enum Cut {
 }
 
 impl Cut {
+    /// Returns the name of the reason, such as `length`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Length => "length",
+            Self::Filter => "content_filter",
+            Self::Other => "cut_off",
+        }
+    }
+
     /// Returns the reason as a notice, for front ends that cannot show it otherwise.
     #[must_use]
     pub fn to_notice(self) -> Notice {
-        let (code, message) = match self {
-            Self::Length => (
-                "length",
-                "The answer has reached its limit of tokens and is not complete.",
-            ),
-            Self::Filter => (
-                "content_filter",
-                "The rest of the answer was withheld by the model.",
-            ),
-            Self::Other => (
-                "cut_off",
-                "The model ended its answer before it was complete.",
-            ),
+        let message = match self {
+            Self::Length => "The answer has reached its limit of tokens and is not complete.",
+            Self::Filter => "The rest of the answer was withheld by the model.",
+            Self::Other => "The model ended its answer before it was complete.",
         };
-        Notice::new(message).code(code)
+        Notice::new(message).code(self.as_str())
     }
 }

@@ -6,7 +6,7 @@ use std::iter;
 use std::panic::Location;
 use std::time::Duration;
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::{Failure, Refusal};
 use crate::json::{JsonError, WriteError};
@@ -144,7 +144,101 @@ pub enum ModelFault {
     TooLarge,
 }
 
+/// The codes and classes with which servers report a fault, and words of their messages in lower case. Each is recorded,
+/// or from the documentation or the source of a server.
+const REPORTS: [(ModelFault, &[&str], &[&str]); 4] = [
+    (
+        ModelFault::Quota,
+        &[
+            "402",
+            "billing_error",
+            "billing_hard_limit_reached",
+            "exceeded_current_quota_error",
+            "insufficient_quota",
+        ],
+        &[
+            "credit balance is too low",
+            "insufficient balance",
+            "insufficient credits",
+            "requires more credits",
+        ],
+    ),
+    (
+        ModelFault::Key,
+        &[
+            "401",
+            "authentication_error",
+            "incorrect_api_key_error",
+            "invalid_api_key",
+            "invalid_authentication_error",
+            "UNAUTHENTICATED",
+        ],
+        &["api key not valid", "incorrect api key", "invalid api key"],
+    ),
+    (
+        ModelFault::UnknownModel,
+        &[
+            "invalid_model",
+            "model_not_found",
+            "not_found_error",
+            "resource_not_found_error",
+        ],
+        &[
+            "does not exist or you do not have access",
+            "invalid model: ",
+            "is not a valid model",
+            "model not exist",
+            "not found, try pulling it first",
+        ],
+    ),
+    (
+        ModelFault::Busy,
+        &[
+            "429",
+            "503",
+            "529",
+            "RESOURCE_EXHAUSTED",
+            "UNAVAILABLE",
+            "engine_overloaded_error",
+            "overloaded",
+            "overloaded_error",
+            "rate_limit_error",
+            "rate_limit_exceeded",
+            "rate_limit_reached_error",
+            "rate_limited",
+            "server_overloaded",
+            "service_tier_capacity_exceeded",
+            "slow_down",
+            "unavailable_error",
+        ],
+        &[
+            "is overloaded",
+            "loading model",
+            "rate limit",
+            "server busy",
+            "server is busy",
+            "too many requests",
+        ],
+    ),
+];
+
 impl ModelFault {
+    /// Returns the fault that an error of a model's server reports, of any dialect, by its code or class or in its
+    /// message; `None` if it does not say. That a conversation is too long is [`ContextTooLong::is_reported`].
+    #[must_use]
+    pub fn reported(code: Option<&str>, message: &str) -> Option<Self> {
+        let by_code = |(_, codes, _): &&(_, &[&str], _)| code.is_some_and(|it| codes.contains(&it));
+        let message = message.to_lowercase();
+        let by_words =
+            |(_, _, words): &&(_, _, &[&str])| words.iter().any(|it| message.contains(it));
+        let mut reports = REPORTS.iter();
+        let report = reports
+            .clone()
+            .find(by_code)
+            .or_else(|| reports.find(by_words));
+        report.map(|(fault, ..)| *fault)
+    }
+
     /// Returns the name of the fault, such as `no_answer`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -194,6 +288,7 @@ pub struct AgentError {
     retry_after: Option<Duration>,
     too_long: bool,
     status: Option<StatusCode>,
+    headers: Vec<(HeaderName, HeaderValue)>,
     cause: Option<Box<dyn Error + Send + Sync>>,
     location: &'static Location<'static>,
 }
@@ -220,6 +315,7 @@ impl AgentError {
             retry_after: None,
             too_long: false,
             status: None,
+            headers: Vec::new(),
             cause: None,
             location: Location::caller(),
         }
@@ -271,6 +367,19 @@ impl AgentError {
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = Some(status);
         self
+    }
+
+    /// Adds a header of the response. It is sent where the [status](Self::status) is.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Returns the headers of the response.
+    #[must_use]
+    pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
+        &self.headers
     }
 
     /// Returns the failure as it is sent to the front end.
@@ -355,6 +464,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
             retry_after: None,
             too_long,
             status: None,
+            headers: Vec::new(),
             cause: Some(Box::new(cause)),
             location: Location::caller(),
         }

@@ -75,6 +75,7 @@ pub use completion::{Completion, CompletionError};
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
 pub use contents::Contents;
+pub(crate) use conversation::with_reasoning;
 pub use conversation::{
     AnswerFormat, AnswerSchema, Call, Conversation, Document, HistoryItem, Message, Purpose,
     RawMessage, Role, Tool, ToolResult,

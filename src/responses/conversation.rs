@@ -11,7 +11,7 @@ use crate::protocol::{
 };
 
 impl Conversation for ResponsesRequest {
-    /// Returns the history: the instructions, then the input. Reasoning and items of other kinds are skipped; images
+    /// Returns the history: the instructions, then the input. Encrypted reasoning is skipped; images
     /// and files of a message, and of a call's output, are attachments. A text that Codex sends in the user's place is
     /// a message of its own with [`Role::Other`]: `<environment_context>`, `<user_instructions>`, the instructions of
     /// an `AGENTS.md`, `<turn_aborted>`, and the summary of a compaction. The time that Copilot's command line puts
@@ -120,8 +120,9 @@ fn items(item: &Item) -> Vec<HistoryItem<'_>> {
         return output(item);
     }
     match item.kind.as_str() {
-        // Only the server that wrote reasoning can read it, and a reference or a trigger says nothing.
-        "reasoning" | "item_reference" | "compaction_trigger" | "additional_tools" => Vec::new(),
+        "reasoning" => reasoning(item).into_iter().collect(),
+        // A reference or a trigger says nothing.
+        "item_reference" | "compaction_trigger" | "additional_tools" => Vec::new(),
         kind => {
             let mut contents = Contents::default();
             contents.add_part(&match kind {
@@ -131,6 +132,20 @@ fn items(item: &Item) -> Vec<HistoryItem<'_>> {
             contents.into_message(Role::Assistant)
         }
     }
+}
+
+/// Returns reasoning, unless only the server that wrote it can read it.
+fn reasoning(item: &Item) -> Option<HistoryItem<'_>> {
+    let text = match item.content.text() {
+        text if text.is_empty() => {
+            let summary = item.summary.iter().flat_map(|parts| parts.iter());
+            let texts: Vec<_> = summary.filter_map(ContentPart::said).collect();
+            texts.join("\n\n").into()
+        }
+        text => text,
+    };
+    let is_readable = item.encrypted_content().is_none() && !text.is_empty();
+    is_readable.then_some(HistoryItem::Reasoning(text))
 }
 
 /// Returns the call in an item of a tool that the client runs. Its arguments are the item's members, except for

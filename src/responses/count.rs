@@ -20,6 +20,7 @@ fn estimated_tokens(request: &ResponsesRequest) -> u64 {
     for item in request.raw_history() {
         match item {
             HistoryItem::Message(message) => bytes += message.text.len(),
+            HistoryItem::Reasoning(text) => bytes += text.len(),
             HistoryItem::Attachment(_) => files += 1,
             HistoryItem::Call(call) => bytes += call.name.len() + call.arguments.len(),
             HistoryItem::Result(result) => bytes += result.content.len(),

@@ -2,7 +2,9 @@
 
 use super::{Content, ContentPart, Item, ResponsesRequest, Tool};
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{CallResult, PromptItem, file_note, prompt_items, prompt_options, url_of};
+use crate::models::{
+    CallResult, Effort, Profile, PromptItem, file_note, prompt_items, prompt_options, url_of,
+};
 use crate::protocol::{
     self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
     Conversation, ToolChoice,
@@ -31,6 +33,11 @@ impl ResponsesRequest {
     /// ```
     #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
+        Self::for_profile(conversation, &Profile::default())
+    }
+
+    /// Creates a request with what the server of a profile wants of the conversation.
+    pub(super) fn for_profile(conversation: &impl Conversation, profile: &Profile) -> Self {
         let mut instructions = Vec::new();
         let mut items: Vec<Item> = Vec::new();
         for item in prompt_items(conversation) {
@@ -39,7 +46,7 @@ impl ResponsesRequest {
                 PromptItem::System(text) if items.is_empty() => instructions.push(text),
                 PromptItem::System(text) => items.push(Item::message("developer", text)),
                 PromptItem::User(text, files) => items.push(Item::user(content(&text, &files))),
-                PromptItem::Assistant(text, calls) => {
+                PromptItem::Assistant(text, calls, _) => {
                     if !text.is_empty() {
                         items.push(Item::message("assistant", text));
                     }
@@ -59,7 +66,10 @@ impl ResponsesRequest {
             text: conversation.answer_format().map(|form| text(&form)),
             ..Self::default()
         };
-        request.set(prompt_options(conversation));
+        let options = prompt_options(conversation);
+        let effort = profile.effort(options.effort.as_deref(), &[Effort::Reasoning]);
+        request.unknown.extend(effort);
+        request.set(options);
         request
     }
 

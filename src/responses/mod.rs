@@ -127,6 +127,7 @@ mod from_conversation;
 mod item;
 mod lost;
 mod mount;
+mod profile;
 mod relay;
 mod request;
 mod response;

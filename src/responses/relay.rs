@@ -11,7 +11,7 @@ use super::{
     Session, StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, CallResult, Prompt, Upstream};
+use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::{
     self, Call, CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation,
     Cut, Delta, Failure, FrameKind, Native, NativeForm, Part, ToolChoice, Usage,
@@ -26,8 +26,14 @@ const ENCRYPTED: &str = "reasoning.encrypted_content";
 impl Upstream for Responses {
     const PROVIDER: &'static str = "openai";
 
-    fn prompt(conversation: &impl Conversation) -> ResponsesRequest {
-        ResponsesRequest::from_conversation(conversation)
+    const LIMITS: &'static [&'static str] = &["max_output_tokens"];
+
+    fn prompt_with(conversation: &impl Conversation, profile: &Profile) -> ResponsesRequest {
+        ResponsesRequest::for_profile(conversation, profile)
+    }
+
+    fn conform(request: &mut ResponsesRequest, profile: &Profile, names: &mut Names) {
+        super::profile::conform(request, profile, names);
     }
 
     /// Copies a request for a server that shall not store it. The copy has all items, without the ids that this crate

@@ -95,8 +95,8 @@ fn is_question(part: &UiPart) -> bool {
     part.approval.is_some() && part.kind == "dynamic-tool" && part.tool_name() == Some(QUESTION)
 }
 
-fn said(part: &UiPart) -> Option<&str> {
-    let text = part.text.as_deref().filter(|_| part.kind == "text")?;
+fn said<'a>(part: &'a UiPart, kind: &str) -> Option<&'a str> {
+    let text = part.text.as_deref().filter(|_| part.kind == kind)?;
     Some(text).filter(|text| !text.is_empty())
 }
 
@@ -120,11 +120,14 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
     // The results of calls that were made together follow the last of these calls.
     let mut results = Vec::new();
     for part in &message.parts {
-        if let Some(said) = said(part) {
+        if let Some(said) = said(part, "text") {
             items.append(&mut results);
             add(&mut text, said);
         } else if part.kind == "step-start" {
             items.append(&mut results);
+        } else if let Some(thoughts) = said(part, "reasoning") {
+            items.append(&mut results);
+            items.push(HistoryItem::Reasoning(thoughts.into()));
         } else if let Some(file) = attachment(part) {
             files.push(HistoryItem::Attachment(file));
         } else if is_question(part) {

@@ -334,7 +334,9 @@ const FRONT_ENDS: &[FrontEnd] = &[
 
 fn router() -> Router {
     let agent = Asker::new("Delete all files?", "");
-    let router = Router::new().mount("agent", agent.clone()).unwrap();
+    let router = Router::new()
+        .mount(copilot_wire::openai::Model::new("agent"), agent.clone())
+        .unwrap();
     let router = router
         .mount(responses::Model::new("agent"), agent.clone())
         .unwrap();

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use copilot_wire::openai::OpenAi;
+use copilot_wire::openai::{Model, OpenAi};
 use copilot_wire::protocol::{Confirmation, SendError, plain_text};
 use copilot_wire::{Reply, Router, agent_fn};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn confirm(id: &str, title: &str, message: &str) -> Result<(), SendError> {
         *shared.lock().unwrap() = Some(reply.confirm(confirmation.clone()));
         std::future::ready(Ok(()))
     });
-    let router = Router::new().mount("m", agent).unwrap();
+    let router = Router::new().mount(Model::new("m"), agent).unwrap();
     let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}]}"#;
     let request = http::Request::post("/v1/chat/completions");
     exchange::whole(exchange::send(&router, request, body).into_body());

@@ -123,7 +123,9 @@ impl Server {
                 Ok(parts)
             },
         );
-        let router = set_up(router).mount("agent", agent.clone()).unwrap();
+        let router = set_up(router)
+            .mount(copilot_wire::openai::Model::new("agent"), agent.clone())
+            .unwrap();
         Self { router, clock }
     }
 

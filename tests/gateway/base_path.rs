@@ -18,7 +18,7 @@ fn documents_advertise_the_base_path_and_requests_are_found_with_it_and_without(
                     .base_url("https://example.com"),
                 Echo,
             )
-            .and_then(|router| router.mount("one", Echo))
+            .and_then(|router| router.mount(copilot_wire::openai::Model::new("one"), Echo))
             .unwrap();
         let base = format!("/{}", base.trim_matches('/'));
         for prefix in ["", &base] {

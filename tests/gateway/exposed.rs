@@ -71,7 +71,12 @@ fn cases(prompt: &str) -> Vec<Case> {
         "capabilities":{"elicitation":{}},"clientInfo":{"name":"t","version":"0"}}}"#;
     vec![
         case(descriptor("one"), "/one/query", human(prompt), None),
-        case("m", "/v1/chat/completions", user("m", prompt), None),
+        case(
+            copilot_wire::openai::Model::new("m"),
+            "/v1/chat/completions",
+            user("m", prompt),
+            None,
+        ),
         case(
             responses::Model::new("m"),
             "/v1/responses",

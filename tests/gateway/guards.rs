@@ -50,7 +50,7 @@ fn a_guard_refuses_in_the_form_of_the_route_before_the_body_is_read() {
         .mount(descriptor("one"), Greeter)
         .unwrap()
         .guard(api_key)
-        .mount("one", Greeter)
+        .mount(copilot_wire::openai::Model::new("one"), Greeter)
         .unwrap()
         .mount(Mount::unverified(), Greeter)
         .unwrap();
@@ -95,8 +95,8 @@ fn a_guard_of_some_agents_leaves_the_others_and_the_documents_open() {
             router.with(|site| {
                 site.guard(api_key);
                 site.mount(descriptor("one"), Greeter)?;
-                site.mount("one", Greeter)?;
-                site.mount("two", Greeter)
+                site.mount(copilot_wire::openai::Model::new("one"), Greeter)?;
+                site.mount(copilot_wire::openai::Model::new("two"), Greeter)
             })
         })
         .and_then(|router| router.mount(descriptor("late"), Greeter))
@@ -137,15 +137,17 @@ fn a_guard_of_one_anthropic_model_would_not_guard_either() {
 /// Models share one route, and who asks for which is not known before the body is read.
 #[test]
 fn a_guard_that_would_not_guard_is_an_error() {
-    let free = Router::new().mount("free", Echo).unwrap();
+    let free = Router::new()
+        .mount(copilot_wire::openai::Model::new("free"), Echo)
+        .unwrap();
     let other = Router::new().with(|site| {
         site.guard(async |parts: Parts| Ok(parts));
-        site.mount("free", Echo)
+        site.mount(copilot_wire::openai::Model::new("free"), Echo)
     });
     for router in [free, other.unwrap()] {
         let paid = router.with(|site| {
             site.guard(api_key);
-            site.mount("paid", Echo)
+            site.mount(copilot_wire::openai::Model::new("paid"), Echo)
         });
         let error = paid.unwrap_err().to_string();
         assert!(

@@ -60,7 +60,7 @@ fn reporting() -> (Router, Arc<Mutex<Vec<String>>>) {
         .env(Env::new(Clock::default()))
         .mount(descriptor("one"), Echo)
         .unwrap()
-        .mount("one", Echo)
+        .mount(copilot_wire::openai::Model::new("one"), Echo)
         .unwrap();
     (router, reports)
 }

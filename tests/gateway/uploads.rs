@@ -402,7 +402,7 @@ fn a_byte_order_mark_before_a_body_is_ignored() {
     let router = Router::new()
         .mount(descriptor("one"), Echo)
         .unwrap()
-        .mount("one", Echo)
+        .mount(copilot_wire::openai::Model::new("one"), Echo)
         .unwrap()
         .mount(Mount::unverified(), Echo)
         .unwrap();

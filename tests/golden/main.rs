@@ -87,7 +87,7 @@ fn router(agent: impl Every) -> Router {
         .unwrap()
         .mount(Mount::unverified(), agent.clone())
         .unwrap()
-        .mount("golden", agent.clone())
+        .mount(copilot_wire::openai::Model::new("golden"), agent.clone())
         .unwrap()
         .mount(Model::new("golden"), agent.clone())
         .unwrap()

@@ -2,7 +2,7 @@
 //! an event.
 
 use copilot_wire::json::{Json, Members};
-use copilot_wire::openai::{ChatCompletion, ChatCompletionChunk, Event, OpenAi, Relay};
+use copilot_wire::openai::{ChatCompletion, ChatCompletionChunk, Event, Model, OpenAi, Relay};
 use copilot_wire::protocol::{Completion, EventDecoder};
 use copilot_wire::{Reply, Router};
 use serde_json::Value;
@@ -175,7 +175,9 @@ fn an_answer_in_one_piece_has_unknown_members_at_every_level() {
         relay.pass(UPSTREAM, &reply).await?;
         Ok(relay.end(reply)?)
     };
-    let router = Router::new().mount("m", agent(forward)).unwrap();
+    let router = Router::new()
+        .mount(Model::new("m"), agent(forward))
+        .unwrap();
     let (_, text) = post(&router, r#"{"messages":[{"role":"user","content":"x"}]}"#);
     assert_whole(&serde_json::from_str(&text).unwrap());
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use copilot_wire::json::Json;
 use copilot_wire::models::RelayError;
-use copilot_wire::openai::{FinishReason, OpenAi, Relay};
+use copilot_wire::openai::{FinishReason, Model, OpenAi, Relay};
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use http::StatusCode;
@@ -35,7 +35,7 @@ fn forward(upstream: &'static [u8], size: usize) -> String {
         Ok(relay.end(reply)?)
     };
     let router = Router::new().first_output_timeout(Duration::ZERO);
-    let router = router.mount("proxy", agent(relaying)).unwrap();
+    let router = router.mount(Model::new("proxy"), agent(relaying)).unwrap();
     let (status, text) = post(&router, STREAM);
     assert_eq!(status, StatusCode::OK);
     text
@@ -144,7 +144,7 @@ impl<P: Protocol> Agent<P> for Generic {
 fn a_generic_agent_says_upstream_text_and_makes_upstream_calls() {
     let answer = |upstream| {
         let router = Router::new()
-            .mount("m", Arc::new(Generic(upstream)))
+            .mount(Model::new("m"), Arc::new(Generic(upstream)))
             .unwrap();
         let (_, text) = post(&router, STREAM);
         check(&text, true, End::Done);

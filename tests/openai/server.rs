@@ -29,7 +29,7 @@ async fn hello(reply: Reply<OpenAi>) -> Result<(), AgentError> {
 
 fn server() -> Router {
     let router = Router::new().env(fixed());
-    router.mount("m", agent(hello)).unwrap()
+    router.mount(Model::new("m"), agent(hello)).unwrap()
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_very_long_answer_is_collected_whole() {
         }
         Ok(())
     });
-    let router = Router::new().mount("m", long).unwrap();
+    let router = Router::new().mount(Model::new("m"), long).unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(status, StatusCode::OK);
     let completion = ChatCompletion::from_json(&text).unwrap();
@@ -147,7 +147,7 @@ fn an_agent_that_never_waits_yields_and_ends_with_its_client() {
             }
         }
     });
-    let router = Router::new().mount("m", endless).unwrap();
+    let router = Router::new().mount(Model::new("m"), endless).unwrap();
     let body = futures::stream::iter([Ok::<_, Infallible>(Bytes::from_static(
         br#"{"messages":[{"role":"user","content":"hi"}]}"#,
     ))]);
@@ -189,7 +189,7 @@ fn an_answer_in_one_piece_has_no_keep_alive() {
     });
     let router = Router::new()
         .env(Env::new(Ticking))
-        .mount("m", slow)
+        .mount(Model::new("m"), slow)
         .unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(status, StatusCode::OK);
@@ -207,7 +207,7 @@ fn an_answer_beyond_the_limit_is_a_failure() {
         }
         Ok(())
     });
-    let router = Router::new().mount("m", long).unwrap();
+    let router = Router::new().mount(Model::new("m"), long).unwrap();
     let body = r#"{"messages":[{"role":"user","content":"hi"}]}"#;
     let response = send(&router, Method::POST, "/v1/chat/completions", body);
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
@@ -228,7 +228,7 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
             Err(AgentError::new("The model is away."))
         })
     };
-    let router = Router::new().mount("m", failing()).unwrap();
+    let router = Router::new().mount(Model::new("m"), failing()).unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     // Clients repeat a request after a status of 500.
     assert_eq!(status, StatusCode::BAD_REQUEST);
@@ -245,7 +245,7 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
         reply.text("Par").await?;
         panic!("a bug in the agent");
     });
-    let router = Router::new().mount("m", panicking).unwrap();
+    let router = Router::new().mount(Model::new("m"), panicking).unwrap();
     check(&post(&router, body).1, false, End::Error);
 }
 
@@ -255,7 +255,7 @@ fn an_error_that_the_agent_ends_with_is_a_status_without_a_stream() {
         reply.text("Par").await?;
         Ok(reply.end(ErrorObject::new("The model is away.").code("away"))?)
     });
-    let router = Router::new().mount("m", ending).unwrap();
+    let router = Router::new().mount(Model::new("m"), ending).unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert_eq!(error(text).code.as_deref(), Some("away"));
@@ -308,7 +308,7 @@ fn the_model_says_which_agent_answers() {
     let router = Router::new()
         .mount(Model::new("one").owned_by("us").created(7), named("first"))
         .unwrap()
-        .mount("two/b", named("second"))
+        .mount(Model::new("two/b"), named("second"))
         .unwrap()
         .mount(
             Model::new("one").path("/other/v1/chat/completions"),
@@ -356,7 +356,7 @@ fn the_model_says_which_agent_answers() {
 
 #[test]
 fn a_model_is_mounted_once() {
-    let result = server().mount("m", named("again"));
+    let result = server().mount(Model::new("m"), named("again"));
     let message = "model already mounted: m";
     assert_eq!(result.unwrap_err(), MountError::Invalid(message.into()));
     for path in ["v1/chat/completions", "/v1/chat", "/{/chat/completions"] {

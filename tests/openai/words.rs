@@ -2,7 +2,8 @@
 
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
-    ChatCompletion, ChatMessage, ChatRequest, Ending, ErrorObject, FinishReason, Function, OpenAi,
+    ChatCompletion, ChatMessage, ChatRequest, Ending, ErrorObject, FinishReason, Function, Model,
+    OpenAi,
 };
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
@@ -32,7 +33,7 @@ where
     F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    let router = Router::new().mount("m", agent(answer)).unwrap();
+    let router = Router::new().mount(Model::new("m"), agent(answer)).unwrap();
     let text = ask(&router, &stream(vec![ChatMessage::user("hi")]));
     check(&text, false, End::Done);
     Read::all(text.as_bytes())
@@ -120,7 +121,9 @@ fn only_tools_on_offer_can_be_called_and_only_with_an_object() {
                 other => panic!("{other:?}"),
             }
         };
-        let router = Router::new().mount("m", agent(failing)).unwrap();
+        let router = Router::new()
+            .mount(Model::new("m"), agent(failing))
+            .unwrap();
         let request = stream(vec![ChatMessage::user("hi")]).to_json();
         let (status, text) = post(&router, std::str::from_utf8(&request).unwrap());
         assert_eq!(status, 400);
@@ -185,7 +188,9 @@ async fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Result<(), A
 
 #[test]
 fn a_question_is_answered_in_the_next_turn() {
-    let router = Router::new().mount("m", agent_fn(careful)).unwrap();
+    let router = Router::new()
+        .mount(Model::new("m"), agent_fn(careful))
+        .unwrap();
     let said = |messages: Vec<ChatMessage>| {
         let text = ask(&router, &stream(messages));
         check(&text, false, End::Done);
@@ -237,7 +242,7 @@ fn a_question_is_answered_in_the_next_turn() {
 #[test]
 fn reasoning_is_no_part_of_the_text() {
     let router = Router::new().mount(
-        "m",
+        Model::new("m"),
         agent(async |reply: Reply<OpenAi>| {
             reply.reasoning("Two and two\n").await?;
             reply.text("Four.").await?;

@@ -8,6 +8,8 @@ mod documents;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod framing;
+mod known_servers;
+mod profiles;
 mod relayed;
 mod reports;
 mod same;

@@ -148,12 +148,9 @@ fn models_of_every_dialect_are_listed_once() {
     let router = Router::new()
         .mount(Model::new("one").owned_by("us").created(7), named("first"))
         .unwrap()
-        .mount(Model::from("two"), named("second"))
+        .mount(Model::new("two"), named("second"))
         .unwrap()
-        .mount(
-            Model::from("else".to_owned()).path("/else/responses"),
-            named("third"),
-        )
+        .mount(Model::new("else").path("/else/responses"), named("third"))
         .unwrap();
     let get = |path: &str| {
         let response = send(&router, Method::GET, path, "");

@@ -1,7 +1,7 @@
 //! Calls, their results, and the end of the loop.
 
 use copilot_wire::json::Json;
-use copilot_wire::models::{AgentTool, Toolset};
+use copilot_wire::models::{AgentTool, Profile, Toolset};
 use copilot_wire::protocol::{AgentError, Attachment, AttachmentContent, Contents};
 use copilot_wire_kit::Toolkit;
 use futures::executor::block_on;
@@ -348,4 +348,43 @@ fn runs_end_with_the_client() {
         }
     }
     everywhere(Leave(Arc::default()));
+}
+
+/// A name that no server accepts, and the one that is sent in its place.
+const NAMES: (&str, &str) = ("get the tide", "_get_the_tide_7bd15d9c279e");
+
+struct Renamed;
+
+impl Case for Renamed {
+    fn answers(&self) -> Vec<Said> {
+        let call = |id| Said::calls([(id, NAMES.1, r#"{"at":"Brest"}"#)]);
+        vec![call("c0"), call("c1"), Said::text("It is high.")]
+    }
+
+    fn tools(&self) -> Toolset<'static> {
+        let tide = AgentTool::new(NAMES.0, "The tide.", &schema(), |_: Place| async {
+            Ok("4 m")
+        });
+        let profile = Profile::named("OpenAI").unwrap();
+        Toolset::new().with(tide.unwrap()).profile(&profile)
+    }
+
+    fn check<U: Model, P: Toolkit>(&self, mut chat: Chat<P>, script: &Script) {
+        let place = format!("{} with {}", P::NAME, U::NAME);
+        let turn = block_on(chat.prompt("How is the sea?")).unwrap();
+        assert_eq!(turn.faults(), [""; 0], "{place}");
+        assert!(turn.text().ends_with("It is high."), "{place}");
+        let call = |id| format!(r#"{id} {} {{"at":"Brest"}}"#, NAMES.1);
+        let (first, second) = (call("c0"), call("c1"));
+        let calls = [&*first, "c0 = 4 m", &second, "c1 = 4 m"];
+        assert_eq!(script.calls::<U>(), calls, "{place}");
+        for request in script.requests() {
+            assert!(!request.contains(NAMES.0), "{place}: {request}");
+        }
+    }
+}
+
+#[test]
+fn names_that_a_server_does_not_accept_are_replaced_in_every_round() {
+    everywhere(Renamed);
 }

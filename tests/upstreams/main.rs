@@ -15,6 +15,7 @@ mod first_output;
 mod pairing;
 mod pairs;
 mod prompts;
+mod reported;
 mod support;
 mod too_long;
 mod usage;

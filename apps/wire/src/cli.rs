@@ -128,7 +128,7 @@ The agent must know the key: see `wire keys --help`.")]
     #[command(
         after_help = "A file for --config, whose settings have the names of the options:
   [server]
-  keys-env = \"API_KEYS\"          # also: listen, turns, per-minute, resumable, catch-all
+  keys-env = \"API_KEYS\"          # also: listen, turns, per-minute, tokens-per-day, resumable, catch-all
 
   [[models]]                    # the first one answers front ends that name none
   name = \"analyst\"
@@ -137,7 +137,7 @@ The agent must know the key: see `wire keys --help`.")]
   key-env = \"ANTHROPIC_API_KEY\"
   model = \"claude-sonnet-4-5\"   # its name at the upstream, if it is another
   instructions = \"You are a financial analyst. Answer briefly.\"
-  retries = 2                   # also: timeout
+  retries = 2                   # also: timeout, provider, log-upstream, [models.profile], [[models.next]]
 Examples:
   cargo run -p hyper-server     # a server that speaks every dialect, without a key
   wire serve --upstream http://127.0.0.1:7777 --dialect messages --listen 127.0.0.1:8080

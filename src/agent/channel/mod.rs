@@ -521,12 +521,15 @@ impl<P: Protocol> Channel<P> {
         // If nothing was sent yet, the failure is the whole response.
         let early = is_document || (state.held && !self.has_staged_output(&mut state));
         let whole = failure.filter(|_| early).map(|failure| {
-            let delay = match &outcome {
-                Outcome::Failed(error) => error.delay(),
+            let error = match &outcome {
+                Outcome::Failed(error) => Some(error),
                 _ => None,
             };
+            let delay = error.and_then(|error| error.delay());
             let response = P::refuse(&failure.to_refusal(state.status, delay));
-            let (head, body) = response.into_parts();
+            let (mut head, body) = response.into_parts();
+            let headers = error.into_iter().flat_map(AgentError::headers);
+            head.headers.extend(headers.cloned());
             (state.status, state.headers) = (head.status, Some(Box::new(head.headers)));
             body
         });

@@ -11,7 +11,7 @@ use std::fmt;
 use bytes::Bytes;
 use futures_core::Stream;
 
-use super::Prompt;
+use super::{Profile, Prompt};
 use crate::agent::{Reply, Request};
 use crate::protocol::{AgentError, Protocol, Tool};
 
@@ -54,6 +54,7 @@ pub struct Toolset<'a> {
     rounds: usize,
     parallel: usize,
     records_contents: bool,
+    profile: Profile,
 }
 
 impl<'a> Toolset<'a> {
@@ -66,6 +67,7 @@ impl<'a> Toolset<'a> {
             rounds: 8,
             parallel: 8,
             records_contents: false,
+            profile: Profile::default(),
         }
     }
 
@@ -95,6 +97,13 @@ impl<'a> Toolset<'a> {
     #[must_use]
     pub fn parallel(mut self, calls: usize) -> Self {
         self.parallel = calls.max(1);
+        self
+    }
+
+    /// Sets the profile of the model's server.
+    #[must_use]
+    pub fn profile(mut self, profile: &Profile) -> Self {
+        self.profile = profile.clone();
         self
     }
 

@@ -114,8 +114,10 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 // The client's choice has had its effect.
                 _ => U::choose(&mut self.prompt, &ToolChoice::Auto),
             }
-            let sent = post(U::body(&mut self.prompt));
-            let (completion, is_native) = self.ask(sent, &reply).await?;
+            let relay = Relay::<U>::from_parts(EventDecoder::new(), Completion::new());
+            let mut relay = relay.profile(&self.tools.profile);
+            let sent = post(relay.body(&mut self.prompt));
+            let (completion, is_native) = self.ask(relay, sent, &reply).await?;
             let calls = completion.calls();
             if self.is_final(&calls) {
                 self.release(&reply).await?;
@@ -148,6 +150,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     /// dialect has.
     async fn ask<F, S, B, E>(
         &mut self,
+        mut relay: Relay<U>,
         sent: F,
         reply: &Reply<P>,
     ) -> Result<(Completion, bool), AgentError>
@@ -159,7 +162,6 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     {
         let is_held = self.held.is_some();
         let call = async {
-            let mut relay = Relay::<U>::from_parts(EventDecoder::new(), Completion::new());
             let mut stream = pin!(sent.await?);
             while !relay.is_over() {
                 let Some(bytes) = poll_fn(|cx| stream.as_mut().poll_next(cx)).await else {

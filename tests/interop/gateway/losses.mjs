@@ -29,6 +29,9 @@ export const LOSSES = [
   ['an answer that is complete without text and calls', MODELS, MODELS, '"There is no answer.", without which coding clients ask again',
     (seen) => !seen.failed && !seen.text && !seen.refusal && !seen.calls.length && seen.end === 'stop', (seen) => ({ ...seen, text: 'There is no answer.' })],
   ['line ends before the text', MODELS, ['MCP'], 'left out', (seen) => /^[\n\r]/.test(seen.text), (seen) => ({ ...seen, text: seen.text.replace(/^[\n\r]+/, '') })],
+  ['an answer that is blank', MODELS, ['MCP'], 'followed by "There is no answer."',
+    (seen) => !seen.failed && !seen.calls.length && seen.end === 'stop' && /^\p{White_Space}*$/u.test(seen.text),
+    (seen) => ({ ...seen, text: `${seen.text}There is no answer.` })],
   ['usage', MODELS, plain, 'left out', (seen) => seen.usage, (seen) => ({ ...seen, usage: null })],
   ['no usage', MODELS, ['responses', 'messages'], 'zeros', (seen) => !seen.usage && !seen.failed,
     (seen) => ({ ...seen, usage: { input: 0, output: 0, cached: 0, written: 0, reasoning: 0 } })],
@@ -47,7 +50,8 @@ const STATUSES = { 429: 429, 503: 503, 529: 503 };
 
 /** What the clients themselves do not show of a dialect. */
 const CLIENTS = [
-  [({ name, front }, seen) => name === 'ai' && front !== 'messages' && seen.refusal, (seen) => ({ ...seen, text: seen.refusal, refusal: '', end: 'filter' })],
+  // In chat completions it reads none that is passed on.
+  [({ name, front }, seen, _, from) => name === 'ai' && front !== 'messages' && seen.refusal && (from !== 'chat' || front !== 'chat'), (seen) => ({ ...seen, text: seen.refusal, refusal: '', end: 'filter' })],
   [({ name }) => name === 'ai', (seen) => ({ ...seen, refusal: '', seal: null })],
   // It takes the text of all choices for one.
   [({ name, front }, _, said) => name === 'ai' && front === 'chat' && said.name.includes('two-choices'), (seen) => ({ ...seen, text: 'Aé', end: 'length' })],
@@ -66,7 +70,7 @@ export function expected(direct, said, from, client, noted) {
       noted.add(at);
     }
   }
-  for (const [is, change] of CLIENTS) if (is(client, seen, said)) seen = change(seen);
+  for (const [is, change] of CLIENTS) if (is(client, seen, said, from)) seen = change(seen);
   return seen;
 }
 

@@ -33,7 +33,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .playground_with(scripts)?
         .mount(descriptor, Stage)?
         .mount(Mount::verified(signer.key_set()), Stage)?
-        .mount("stage", Stage)?
+        .mount(copilot_wire::openai::Model::new("stage"), Stage)?
         .mount(copilot_wire::responses::Model::new("stage"), Stage)?
         .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
         .mount(copilot_wire::ag_ui::Mount::new(), Stage)?

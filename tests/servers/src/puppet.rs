@@ -150,7 +150,7 @@ impl Puppet {
         router
             .mount(descriptor, self.clone())?
             .mount(Mount::unverified(), self.clone())?
-            .mount("puppet", self.clone())?
+            .mount(copilot_wire::openai::Model::new("puppet"), self.clone())?
             .mount(copilot_wire::meilisearch::Mount::new(), self.clone())
     }
 

@@ -9,7 +9,7 @@ use http::header::{AUTHORIZATION, HeaderName};
 use serde::Deserialize;
 
 /// A dialect of models' servers.
-#[derive(Clone, Copy, Debug, Deserialize, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Dialect {
     /// OpenAI chat completions: most servers, such as Ollama, vLLM, llama.cpp

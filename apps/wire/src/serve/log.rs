@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use copilot_wire::json::{self, Escape};
+use copilot_wire::json::{self, Escape, Json};
 use copilot_wire::protocol::{OneLine, Outcome, Turn};
 use copilot_wire_kit::Node;
 use http::{Extensions, StatusCode};
@@ -23,6 +23,8 @@ pub(super) struct Seen {
     pub(super) model: Option<String>,
     /// The status of the last response of the model's server.
     status: Option<u16>,
+    /// The sentence with which the model's server failed, if the log shall have it.
+    message: Option<String>,
 }
 
 impl Facts {
@@ -38,6 +40,10 @@ impl Facts {
         self.lock().status = Some(status.as_u16());
     }
 
+    pub(super) fn failed(&self, message: Option<String>) {
+        self.lock().message = message;
+    }
+
     pub(super) fn seen(&self) -> Seen {
         self.lock().clone()
     }
@@ -47,7 +53,8 @@ impl Facts {
     }
 }
 
-/// Writes the line of a turn. It contains neither keys nor contents.
+/// Writes the line of a turn. It contains neither keys nor contents, unless an operator wants the sentences of the
+/// model's server.
 pub(super) fn turn(turn: &Turn<'_>, seen: &Seen, json: bool) {
     let cause = match turn.outcome {
         Outcome::Failed { error, .. } => Some(OneLine(error).to_string()),
@@ -81,6 +88,7 @@ pub(super) fn turn(turn: &Turn<'_>, seen: &Seen, json: bool) {
         ),
         ("user", text(turn.user).into()),
         ("cause", cause.into()),
+        ("upstream_message", text(seen.message.as_deref()).into()),
     ];
     line(members, json);
 }
@@ -106,7 +114,8 @@ fn line<const N: usize>(members: [(&'static str, Node); N], json: bool) {
         for (name, value) in members {
             let _ = match value {
                 Node::Text(text) if text.contains([' ', '"', '=']) => {
-                    write!(words, "{name}={text:?} ")
+                    let text = Json::encode(&text).unwrap_or_default();
+                    write!(words, "{name}={} ", text.text())
                 }
                 Node::Text(text) => write!(words, "{name}={text} "),
                 Node::Json(number) => write!(words, "{name}={} ", number.text()),

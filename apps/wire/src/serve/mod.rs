@@ -1,8 +1,10 @@
 //! `wire serve`: models of any server behind every front end.
 
+mod budget;
 mod dialect;
 mod log;
 mod model;
+mod order;
 mod routes;
 mod settings;
 
@@ -31,7 +33,7 @@ pub(crate) use settings::UpstreamSettings;
 /// Serves until Ctrl-C or `SIGTERM`.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let plan = options.plan().await?;
-    let server = Server::new(screen.is_json());
+    let server = Arc::new(Server::new(screen.is_json()));
     let router = server.router(&plan).map_err(Failure::new)?;
     let address = plan.server.listen();
     let listener = TcpListener::bind(address).await;
@@ -39,17 +41,19 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let stop = copilot_wire_hyper::stop_signal()?;
     let hangups = Hangups::new()?;
     greet(&plan, &format!("http://{}", listener.local_addr()?), screen)?;
-    let (agents, metrics) = (router.clone(), Arc::clone(&server.metrics));
-    let replies = server.replies.clone();
+    let (agents, of) = (router.clone(), Arc::clone(&server));
     let app = service_fn(move |request: Request<Incoming>| {
-        let (agents, metrics) = (agents.clone(), Arc::clone(&metrics));
-        let replies = replies.clone();
+        let (agents, server) = (agents.clone(), Arc::clone(&of));
         async move {
             Ok::<_, Infallible>(match request.uri().path() {
                 "/health" => plain("OK\n".to_owned()),
                 "/metrics" => {
-                    let store = copilot_wire_hyper::store(&replies.health());
-                    plain(format!("{metrics}{store}"))
+                    let store = copilot_wire_hyper::store(&server.replies.health());
+                    plain(format!(
+                        "{}{store}{}",
+                        server.metrics,
+                        server.more_metrics()
+                    ))
                 }
                 _ => copilot_wire_hyper::answer(&agents, request).await,
             })

@@ -8,12 +8,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
 use copilot_wire::json::{Json, Kind};
-use copilot_wire::models::{Dialect as _, Passthrough, RelayError, refused, retry_after};
+use copilot_wire::models::{
+    Dialect as _, Passthrough, Profile, RelayError, refused, retry_after, server_message,
+};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, ModelFault, Protocol};
 use copilot_wire::responses::Responses;
 use copilot_wire::{Agent, Reply, Request, async_trait};
-use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
@@ -21,6 +23,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::dialect::{Dialect, Speech};
 use super::log::Facts;
+use super::order::Upstreams;
 use crate::client::ClientError;
 
 /// The maximum number of bytes of an error's body that are read.
@@ -52,8 +55,12 @@ pub(super) struct ModelServer {
     endpoint: Url,
     list: Url,
     headers: HeaderMap,
+    profile: Profile,
     retries: u32,
     limits: Limits,
+    /// Set if the log shall have the server's sentences.
+    log_messages: bool,
+    key: Option<String>,
 }
 
 /// The time limits of a server.
@@ -70,10 +77,15 @@ pub(super) struct Limits {
 /// A model that answers requests of every front end.
 pub(crate) struct Model {
     pub(crate) name: String,
-    /// The name of the model at its server.
-    model: String,
     instructions: Option<String>,
-    server: Arc<ModelServer>,
+    pub(super) upstreams: Upstreams<Named>,
+    dialect: Dialect,
+}
+
+/// A server with the name of the model there.
+pub(super) struct Named {
+    pub(super) server: Arc<ModelServer>,
+    pub(super) model: String,
 }
 
 impl ModelServer {
@@ -84,6 +96,7 @@ impl ModelServer {
         key: Option<&str>,
         retries: u32,
         limits: Limits,
+        log_messages: bool,
     ) -> Result<Self, String> {
         let (path, (header, scheme), fixed) = match dialect {
             Dialect::Chat => (OpenAi::PATH, OpenAi::KEY, OpenAi::HEADERS),
@@ -128,13 +141,36 @@ impl ModelServer {
             endpoint: at(path),
             list: at("/models"),
             headers,
+            profile: Profile::default(),
             retries,
             limits,
+            log_messages,
+            key: key.map(str::to_owned),
         })
     }
 
-    /// Requests the names of the server's models.
-    pub(super) async fn models(&self) -> Result<Vec<String>, String> {
+    /// Returns the profile of the server, if it is known by its host or by its list of models.
+    pub(super) fn known(&self, list: Option<&Json>) -> Profile {
+        let (host, port) = (self.endpoint.host_str(), self.endpoint.port());
+        let port = port.map(|port| format!(":{port}")).unwrap_or_default();
+        Profile::of(&format!("{}{port}", host.unwrap_or_default()), list)
+    }
+
+    /// Sets the profile, with the headers of each request.
+    pub(super) fn set_profile(&mut self, profile: Profile) -> Result<(), String> {
+        profile.check()?;
+        for (name, value) in &profile.headers {
+            let header = HeaderName::try_from(name).ok();
+            let header = header.zip(HeaderValue::try_from(value).ok());
+            self.headers
+                .extend(header.map(|(name, value)| (Some(name), value)));
+        }
+        self.profile = profile;
+        Ok(())
+    }
+
+    /// Requests the names of the server's models. Returns them with the first page of the list.
+    pub(super) async fn models(&self) -> Result<(Vec<String>, Json), String> {
         let listed = timeout(LISTING, self.list()).await;
         listed.unwrap_or_else(|_| {
             let seconds = LISTING.as_secs();
@@ -142,13 +178,15 @@ impl ModelServer {
         })
     }
 
-    /// Requests the pages of the list, and returns each name once.
-    async fn list(&self) -> Result<Vec<String>, String> {
+    /// Requests the pages of the list, and returns each name once, and the first page.
+    async fn list(&self) -> Result<(Vec<String>, Json), String> {
+        let mut first = None;
         let mut names: Vec<String> = Vec::new();
         let mut known = HashSet::new();
         let mut after = None;
         for _ in 0..PAGES {
             let page = self.page(after.as_deref()).await?;
+            first.get_or_insert_with(|| page.clone());
             // OpenAI's form is an object; some servers send the bare list.
             let models = match page.kind() {
                 Kind::Array => page.clone(),
@@ -169,7 +207,7 @@ impl ModelServer {
         }
         match names.is_empty() {
             true => Err("it lists no models".to_owned()),
-            false => Ok(names),
+            false => Ok((names, first.unwrap_or_default())),
         }
     }
 
@@ -195,6 +233,18 @@ impl ModelServer {
         let mut body = Vec::new();
         read(answer, LONGEST_LIST, &mut body).await;
         Ok(Json::parse(body).unwrap_or_default())
+    }
+
+    /// Notes the server's sentence for the log, without the key, if the log shall have it.
+    fn noted(&self, error: AgentError, facts: &Facts) -> AgentError {
+        if self.log_messages {
+            let message = server_message(&error);
+            facts.failed(message.map(|message| match self.key.as_deref() {
+                Some(key) if !key.is_empty() => message.replace(key, "[...]"),
+                _ => message,
+            }));
+        }
+        error
     }
 
     /// Returns the time limit of an answer.
@@ -289,17 +339,18 @@ async fn read(mut answer: Response, limit: usize, body: &mut Vec<u8>) {
 }
 
 impl Model {
+    /// Creates a model of upstreams of one dialect.
     pub(super) fn new(
         name: &str,
-        model: &str,
         instructions: Option<String>,
-        server: &Arc<ModelServer>,
+        dialect: Dialect,
+        upstreams: Upstreams<Named>,
     ) -> Self {
         Self {
             name: name.to_owned(),
-            model: model.to_owned(),
             instructions,
-            server: Arc::clone(server),
+            upstreams,
+            dialect,
         }
     }
 
@@ -311,34 +362,52 @@ impl Model {
         let mut passthrough = Passthrough::<U, P>::new(&request, reply);
         let facts = Facts::of(request.extensions());
         facts.asked(&self.name);
-        let mut prompt = U::ask(&request);
-        self.model.clone_into(U::model(&mut prompt));
-        if let Some(text) = &self.instructions {
-            prompt = U::instruct(prompt, text);
-        }
-        let mut headers = self.server.headers.clone();
-        let passed = U::PASSED.filter(|_| P::NAME == U::NAME);
-        for name in TRACE.into_iter().chain(passed) {
-            for value in request.headers().get_all(name) {
-                headers.append(name, value.clone());
-            }
-        }
-        let body = passthrough.body(&mut prompt);
-        // A document comes in one piece, after as long as the whole answer may take.
-        let client = match passthrough.wants_document() {
-            true => &self.server.patient,
-            false => &self.server.client,
-        };
-        // Both may have megabytes, and the answer may need minutes.
-        drop((request, prompt));
-        let server = &self.server;
         let begin = Instant::now();
-        // A document comes as a whole.
-        let is_document = passthrough.wants_document();
-        let end = begin + server.limit(is_document);
-        let sent = timeout_at(end, server.send::<U>(client, body, headers, &facts)).await;
-        let late = |_| Err(fault(ModelFault::NoAnswer, server.late(is_document)));
-        let mut answer = sent.unwrap_or_else(late)?;
+        let mut order = self.upstreams.order().peekable();
+        let mut request = Some(request);
+        let (server, mut answer) = loop {
+            let (Some((at, Named { server, model })), Some(of)) = (order.next(), &request) else {
+                return Err(fault(ModelFault::NoAnswer, "there is no server"));
+            };
+            passthrough = passthrough.profile(&server.profile);
+            let mut prompt = server.profile.ask::<U, P>(of);
+            model.clone_into(U::model(&mut prompt));
+            if let Some(text) = &self.instructions {
+                prompt = U::instruct(prompt, text);
+            }
+            let mut headers = server.headers.clone();
+            let passed = U::PASSED.filter(|_| P::NAME == U::NAME);
+            for name in TRACE.into_iter().chain(passed) {
+                for value in of.headers().get_all(name) {
+                    headers.append(name, value.clone());
+                }
+            }
+            let body = passthrough.body(&mut prompt);
+            drop(prompt);
+            let is_last = order.peek().is_none();
+            if is_last {
+                // It may have megabytes, and the answer may need minutes.
+                request = None;
+            }
+            // A document comes in one piece, after as long as the whole answer may take.
+            let is_document = passthrough.wants_document();
+            let client = match is_document {
+                true => &server.patient,
+                false => &server.client,
+            };
+            let end = begin + server.limit(is_document);
+            let sent = timeout_at(end, server.send::<U>(client, body, headers, &facts)).await;
+            let late = |_| Err(fault(ModelFault::NoAnswer, server.late(is_document)));
+            match sent.unwrap_or_else(late) {
+                Ok(answer) => break (server, answer),
+                Err(error) => {
+                    // Nothing was sent to the front end yet.
+                    if !self.upstreams.failed(at, &error) || is_last {
+                        return Err(server.noted(error, &facts));
+                    }
+                }
+            }
+        };
         let mut broken = None;
         while !passthrough.is_over() {
             // A stream of comments or keep-alives would have no other end.
@@ -347,13 +416,14 @@ impl Model {
             match timeout_at(end, answer.chunk()).await {
                 Ok(Ok(Some(_))) if Instant::now() > end => broken = Some(server.late(has_output)),
                 Ok(Ok(Some(bytes))) if has_output => {
-                    passthrough.write(&bytes).await?;
+                    let written = passthrough.write(&bytes).await;
+                    written.map_err(|error| server.noted(error.into(), &facts))?;
                     continue;
                 }
                 // Before the output a write may wait for the head of the response, which waits for the output.
                 Ok(Ok(Some(bytes))) => match timeout_at(end, passthrough.write(&bytes)).await {
                     Ok(written) => {
-                        written?;
+                        written.map_err(|error| server.noted(early(error), &facts))?;
                         continue;
                     }
                     Err(_) => broken = Some(server.late(has_output)),
@@ -368,20 +438,20 @@ impl Model {
             // A connection can be used again only if its response was read to the end.
             tokio::spawn(async move { drop(timeout(LAST, answer.chunk()).await) });
         }
-        passthrough
-            .end()
-            .await
-            .map_err(|error| match (error, broken) {
-                (RelayError::Truncated, Some(why)) => fault(ModelFault::Truncated, why),
-                (error, _) => error.into(),
-            })
+        let has_output = passthrough.has_output();
+        let ended = passthrough.end().await;
+        ended.map_err(|error| match (error, broken) {
+            (RelayError::Truncated, Some(why)) => fault(ModelFault::Truncated, why),
+            (error, _) if has_output => server.noted(error.into(), &facts),
+            (error, _) => server.noted(early(error), &facts),
+        })
     }
 }
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Model {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match self.server.dialect {
+        match self.dialect {
             Dialect::Chat => self.relay::<OpenAi, P>(request, reply).await,
             Dialect::Responses => self.relay::<Responses, P>(request, reply).await,
             Dialect::Messages => self.relay::<Anthropic, P>(request, reply).await,
@@ -389,12 +459,21 @@ impl<P: Protocol> Agent<P> for Model {
     }
 
     fn is_gateway(&self) -> bool {
-        let name = match self.server.dialect {
+        let name = match self.dialect {
             Dialect::Chat => OpenAi::NAME,
             Dialect::Responses => Responses::NAME,
             Dialect::Messages => Anthropic::NAME,
         };
         P::NAME == name
+    }
+}
+
+/// Returns the failure of an answer before its output, which clients may repeat if the server is busy.
+fn early(error: RelayError) -> AgentError {
+    let error = AgentError::from(error);
+    match error.class() {
+        "busy" => error.retryable(),
+        _ => error,
     }
 }
 

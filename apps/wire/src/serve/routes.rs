@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
+use copilot_wire::json::Json;
 use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{Refusal, User};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
@@ -12,7 +13,9 @@ use copilot_wire::{Router, ag_ui, github, mcp, meilisearch, ui_stream};
 use copilot_wire_hyper::Metrics;
 use http::request::Parts;
 
+use super::budget::Budget;
 use super::log::{self, Facts};
+use super::model::Model;
 use super::settings::Plan;
 
 /// The hosts by which a browser on this machine reaches it.
@@ -23,6 +26,9 @@ pub(super) struct Server {
     /// A router without routes, from which every router is made.
     base: Router,
     pub(super) metrics: Arc<Metrics>,
+    budget: Arc<Budget>,
+    /// The models of the last settings.
+    models: Mutex<Vec<Arc<Model>>>,
     pub(super) replies: Replies,
 }
 
@@ -30,12 +36,14 @@ impl Server {
     /// Creates a server. With `json`, its log consists of lines of JSON.
     pub(super) fn new(json: bool) -> Self {
         let metrics = Arc::<Metrics>::default();
-        let observer = Arc::clone(&metrics);
+        let (observer, budget) = (Arc::clone(&metrics), Arc::<Budget>::default());
+        let spent = Arc::clone(&budget);
         let base = Router::new()
             .conversations(Conversations::per_user(MemoryConversationStore::new()))
             .observe(move |turn| {
                 let seen = Facts::of(turn.extensions).seen();
                 observer.add(turn, seen.model.as_deref());
+                spent.add(turn);
                 log::turn(turn, &seen, json);
             })
             .guard(async |mut parts: Parts| {
@@ -46,8 +54,30 @@ impl Server {
         Self {
             base,
             metrics,
+            budget,
+            models: Mutex::default(),
             replies,
         }
+    }
+
+    /// Returns the metrics of the upstreams and of the budget.
+    pub(super) fn more_metrics(&self) -> String {
+        let mut all = self.budget.to_string();
+        let models = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut up = "# TYPE agent_upstream_up gauge\n".to_owned();
+        all.push_str("# TYPE agent_upstream_failures_total counter\n");
+        for model in &*models {
+            // Escaped as Prometheus wants it: JSON escapes the same characters.
+            let name = Json::encode(&model.name).unwrap_or_default();
+            for (at, (failures, is_up)) in model.upstreams.health().enumerate() {
+                let labels = format!("{{model={},upstream=\"{at}\"}}", name.text());
+                all.push_str(&format!(
+                    "agent_upstream_failures_total{labels} {failures}\n"
+                ));
+                up.push_str(&format!("agent_upstream_up{labels} {}\n", u8::from(is_up)));
+            }
+        }
+        all + &up
     }
 
     /// Returns a router with these models on every front end.
@@ -65,12 +95,22 @@ impl Server {
                     Ok::<_, Refusal>(parts)
                 }),
         };
+        if let Some(limit) = plan.server.tokens_per_day {
+            let budget = Arc::clone(&self.budget);
+            router = router.guard(move |parts: Parts| {
+                let checked = budget.check(&parts, limit);
+                async { checked.map(|()| parts) }
+            });
+        }
         if let Some(limit) = plan.server.per_minute {
             router = router.max_turns_per_minute(limit);
         }
         if plan.server.resumable {
             router = router.resumable(self.replies.clone());
         }
+        let mut shown = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.clone_from(&plan.models);
+        drop(shown);
         let mut ids = HashSet::new();
         for (at, model) in plan.models.iter().enumerate() {
             let mut id = slug(&model.name);

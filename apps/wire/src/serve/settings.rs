@@ -4,19 +4,21 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::fs;
 use std::net::SocketAddr;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use copilot_wire::models::Profile;
 use copilot_wire::router::{Cors, Keys};
 use http::HeaderValue;
 use reqwest::Url;
 use serde::Deserialize;
 
 use super::dialect::Dialect;
-use super::model::{Limits, Model, ModelServer};
+use super::model::{Limits, Model, ModelServer, Named};
+use super::order::Upstreams;
 use crate::verdict::Failure;
 
 /// The options of `wire serve`.
@@ -63,6 +65,10 @@ pub(super) struct ServerSettings {
     /// The maximum number of turns that each user may begin in a minute; further requests get 429 [default: no limit]
     #[arg(long, value_name = "N")]
     pub(super) per_minute: Option<u32>,
+    /// The number of tokens that each user may spend on a day of UTC, counted in memory; further requests get 429, and an
+    /// answer that has begun ends [default: no limit]
+    #[arg(long, value_name = "N")]
+    pub(super) tokens_per_day: Option<u64>,
 }
 
 /// The settings of a model's server: options, or members of `[[models]]`.
@@ -82,6 +88,21 @@ pub(crate) struct UpstreamSettings {
     /// The dialect of the model's server
     #[arg(long, value_enum, required_unless_present = "config")]
     dialect: Option<Dialect>,
+    /// The provider or the software of the upstream, such as Mistral or vLLM, if it is not recognized by its host, or by
+    /// its list of models
+    #[arg(long, value_name = "NAME")]
+    provider: Option<String>,
+    /// Write what the upstream says about a failure into the log. It may repeat words of users
+    #[arg(long)]
+    #[serde(default)]
+    log_upstream: bool,
+    /// The share of turns that begin with this upstream, if the model has several.
+    #[arg(skip)]
+    weight: Option<NonZeroU32>,
+    /// The upstreams that are asked in this order if one fails before its output, in the same dialect.
+    #[arg(skip)]
+    #[serde(default)]
+    next: Vec<Self>,
     /// The environment variable with the key for the upstream
     #[arg(long, value_name = "NAME")]
     key_env: Option<String>,
@@ -101,6 +122,10 @@ pub(crate) struct UpstreamSettings {
     /// The time in seconds within which an answer must end [default: 3600]
     #[arg(long, value_name = "SECONDS")]
     answer_timeout: Option<NonZeroU64>,
+    /// Read for errors with their line only: the fields that are not set are those of the known server.
+    #[arg(skip)]
+    #[serde(default, rename = "profile")]
+    _profile: Profile,
 }
 
 /// A file of settings.
@@ -110,6 +135,20 @@ struct File {
     #[serde(default)]
     server: ServerSettings,
     models: Vec<UpstreamSettings>,
+}
+
+/// The tables of profiles, with only those members that are set.
+#[derive(Deserialize)]
+struct Tables {
+    models: Vec<ModelTables>,
+}
+
+#[derive(Deserialize)]
+struct ModelTables {
+    #[serde(default)]
+    profile: toml::Table,
+    #[serde(default)]
+    next: Vec<Self>,
 }
 
 /// The models to be served, and how.
@@ -139,22 +178,21 @@ impl Options {
             let line = before.map_or(1, |before| before.matches('\n').count() + 1);
             failed(&format_args!("line {line}: {}", error.message()))
         })?;
+        // The fields that are set, which are valid.
+        let tables: Tables = toml::from_str(&text).map_err(|error| failed(&error.message()))?;
         let mut plan = file
             .server
             .plan(&|name| format!("{}: server.{name}", path.display()))?;
-        for (at, settings) in file.models.iter().enumerate() {
+        for (at, (settings, table)) in file.models.iter().zip(tables.models).enumerate() {
             let place = |name: &str| format!("{}: models[{at}].{name}", path.display());
             let missing = |name| move || Failure::new(format!("{}: it is missing", place(name)));
-            let server = settings.server(&place)?;
             let name = settings.name.as_ref().ok_or_else(missing("name"))?;
             if plan.models.iter().any(|model| model.name == *name) {
                 let place = place("name");
                 return Err(Failure::new(format!("{place}: another model has it")));
             }
-            let model = settings.model.as_ref().unwrap_or(name);
-            let instructions = settings.instructions.clone();
             plan.models
-                .push(Arc::new(Model::new(name, model, instructions, &server)));
+                .push(Arc::new(settings.chain(name, table, &place)?));
         }
         if plan.models.is_empty() {
             return Err(failed(&"models: there is none"));
@@ -224,23 +262,88 @@ impl UpstreamSettings {
         names: &[String],
         place: Place<'_>,
     ) -> Result<Vec<Arc<Model>>, Failure> {
-        let server = self.server(place)?;
+        let mut server = self.server(place, toml::Table::new())?;
         let names = match names.is_empty() {
-            true => server.models().await.map_err(|why| {
-                Failure::new(format!("--upstream: {why}: name a model with --model"))
-            })?,
+            true => {
+                let listed = server.models().await;
+                let (names, list) = listed.map_err(|why| {
+                    Failure::new(format!("--upstream: {why}: name a model with --model"))
+                })?;
+                if self.provider.is_none() {
+                    let known = server.known(Some(&list));
+                    server.set_profile(known).map_err(Failure::new)?;
+                }
+                names
+            }
             false => names.to_vec(),
         };
-        let instructions = &self.instructions;
-        let model =
-            |name: String| Arc::new(Model::new(&name, &name, instructions.clone(), &server));
+        let server = Arc::new(server);
+        let dialect = self.dialect(place)?;
+        let model = |name: String| {
+            let (server, model) = (Arc::clone(&server), name.clone());
+            let upstreams = Upstreams::new([(Named { server, model }, None)]);
+            let instructions = self.instructions.clone();
+            Arc::new(Model::new(&name, instructions, dialect, upstreams))
+        };
         // A list may have a name twice.
         let mut known = HashSet::new();
         let names = names.into_iter().filter(|name| known.insert(name.clone()));
         Ok(names.map(model).collect())
     }
 
-    fn server(&self, place: Place<'_>) -> Result<Arc<ModelServer>, Failure> {
+    /// Creates the model of a file, with all its upstreams.
+    fn chain(&self, name: &str, table: ModelTables, place: Place<'_>) -> Result<Model, Failure> {
+        let failed = |place: String, why: &str| Err(Failure::new(format!("{place}: {why}")));
+        let dialect = self.dialect(place)?;
+        let mut upstreams = Vec::new();
+        let all = std::iter::once((self, table.profile));
+        let more = self.next.iter().zip(table.next);
+        let all = all.chain(more.map(|(settings, table)| (settings, table.profile)));
+        for (at, (settings, profile)) in all.enumerate() {
+            let inner = |name: &str| match at {
+                0 => place(name),
+                at => place(&format!("next[{}].{name}", at - 1)),
+            };
+            if settings.weight.is_some() != self.weight.is_some() {
+                let why = "all upstreams of a model have one, or none";
+                return failed(inner("weight"), why);
+            }
+            if at > 0 && settings.dialect(&inner)? != dialect {
+                return failed(inner("dialect"), "it must be that of the first upstream");
+            }
+            if at > 0 && (settings.name.is_some() || settings.instructions.is_some()) {
+                return failed(
+                    inner("name"),
+                    "name and instructions are those of the model",
+                );
+            }
+            if at > 0 && !settings.next.is_empty() {
+                return failed(
+                    inner("next"),
+                    "only the first upstream has others behind it",
+                );
+            }
+            let server = Arc::new(settings.server(&inner, profile)?);
+            let model = settings.model.clone().or_else(|| self.model.clone());
+            let model = model.unwrap_or_else(|| name.to_owned());
+            upstreams.push((Named { server, model }, settings.weight));
+        }
+        let instructions = self.instructions.clone();
+        Ok(Model::new(
+            name,
+            instructions,
+            dialect,
+            Upstreams::new(upstreams),
+        ))
+    }
+
+    fn dialect(&self, place: Place<'_>) -> Result<Dialect, Failure> {
+        let missing = || Failure::new(format!("{}: it is missing", place("dialect")));
+        self.dialect.ok_or_else(missing)
+    }
+
+    /// Creates the server. Its profile is that of the known server, with the members of `profile`.
+    fn server(&self, place: Place<'_>, profile: toml::Table) -> Result<ModelServer, Failure> {
         let missing = |name| move || Failure::new(format!("{}: it is missing", place(name)));
         let key = self.key_env.as_ref().map(|name| {
             let place = place("key-env");
@@ -252,7 +355,7 @@ impl UpstreamSettings {
             }
         });
         let server = ModelServer::new(
-            self.dialect.ok_or_else(missing("dialect"))?,
+            self.dialect(place)?,
             self.upstream.as_ref().ok_or_else(missing("upstream"))?,
             key.transpose()?.as_deref(),
             self.retries.unwrap_or_default(),
@@ -261,9 +364,24 @@ impl UpstreamSettings {
                 first_output: seconds(self.first_output_timeout, 600),
                 answer: seconds(self.answer_timeout, 3600),
             },
+            self.log_upstream,
         );
-        let server = server.map_err(|why| Failure::new(format!("{}: {why}", place("upstream"))))?;
-        Ok(Arc::new(server))
+        let mut server =
+            server.map_err(|why| Failure::new(format!("{}: {why}", place("upstream"))))?;
+        let known = match &self.provider {
+            None => server.known(None),
+            Some(name) => Profile::named(name).ok_or_else(|| {
+                let known: Vec<_> = Profile::names().collect();
+                let place = place("provider");
+                Failure::new(format!("{place}: must be one of {}", known.join(", ")))
+            })?,
+        };
+        let known = toml::Table::try_from(known).map_err(Failure::new)?;
+        let all = known.into_iter().chain(profile).collect::<toml::Table>();
+        let all = all.try_into().map_err(Failure::new)?;
+        let set = server.set_profile(all);
+        set.map_err(|why| Failure::new(format!("{}.{why}", place("profile"))))?;
+        Ok(server)
     }
 }
 

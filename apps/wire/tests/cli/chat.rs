@@ -121,7 +121,7 @@ fn serve() -> (Server, std::sync::mpsc::Receiver<()>) {
         .unwrap()
         .mount(Mount::unverified(), servant.clone())
         .unwrap()
-        .mount("servant", servant.clone())
+        .mount(copilot_wire::openai::Model::new("servant"), servant.clone())
         .unwrap()
         .mount(
             copilot_wire::responses::Model::new("servant"),
@@ -461,7 +461,11 @@ fn an_agent_that_fails_is_no_success() {
             Err(AgentError::new("The model is away."))
         }
     }
-    let server = Server::new(Router::new().mount("failing", Failing).unwrap());
+    let server = Server::new(
+        Router::new()
+            .mount(copilot_wire::openai::Model::new("failing"), Failing)
+            .unwrap(),
+    );
     let seen = run(
         &["chat", &server.url(""), "-p", "openai", "-m", "hello"],
         "",

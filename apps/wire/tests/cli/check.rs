@@ -51,7 +51,11 @@ impl<P: Protocol> Agent<P> for Mute {
 
 #[test]
 fn a_model_that_the_endpoint_does_not_have_is_not_judged() {
-    let server = Server::new(Router::new().mount("analyst", analyst()).unwrap());
+    let server = Server::new(
+        Router::new()
+            .mount(copilot_wire::openai::Model::new("analyst"), analyst())
+            .unwrap(),
+    );
     let url = server.url("");
     let seen = run(&["check", &url, "-p", "openai", "--model", "parrot"], "");
     assert_eq!((seen.status, &*seen.out), (2, ""), "{}", seen.out);
@@ -148,7 +152,11 @@ fn signatures_are_judged_with_a_key() {
 
 #[test]
 fn an_agent_that_is_not_there_fails() {
-    let server = Server::new(Router::new().mount("analyst", analyst()).unwrap());
+    let server = Server::new(
+        Router::new()
+            .mount(copilot_wire::openai::Model::new("analyst"), analyst())
+            .unwrap(),
+    );
     let url = server.url("/other/chat/completions");
     let seen = run(&["check", &url, "-p", "openai"], "");
     assert_eq!((seen.status, &*seen.err), (1, ""), "{}", seen.out);
@@ -213,7 +221,7 @@ fn a_server_below_a_path_is_found() {
         .base_path("/agents")
         .playground()
         .and_then(|router| router.mount(descriptor, analyst()))
-        .and_then(|router| router.mount("analyst", analyst()))
+        .and_then(|router| router.mount(copilot_wire::openai::Model::new("analyst"), analyst()))
         .unwrap();
     let server = Server::new(router);
     for path in ["/agents", "/agents/"] {

@@ -192,7 +192,11 @@ fn what_an_endpoint_says_stays_text_and_keys_are_hidden() {
 #[test]
 fn a_sound_agent_passes_in_both_files() {
     let agent = Analyst::new(None).pace(Duration::ZERO);
-    let server = Server::new(Router::new().mount("analyst", agent).unwrap());
+    let server = Server::new(
+        Router::new()
+            .mount(copilot_wire::openai::Model::new("analyst"), agent)
+            .unwrap(),
+    );
     let files = Files::new();
     // No secret of the address gets into a report.
     let url = server.url("/v1/chat/completions?key=s3cret-of-the-url");

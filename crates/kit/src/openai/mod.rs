@@ -16,7 +16,7 @@
 //! use copilot_wire_kit::kit;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let router = Router::new().mount("parrot", Parrot)?;
+//! let router = Router::new().mount(Model::new("parrot"), Parrot)?;
 //! # futures::executor::block_on(async {
 //! let report = check(&router, Target::new(kit::<OpenAi>())).await;
 //! assert!(report.is_clean(), "{report}");

@@ -18,9 +18,9 @@ use crate::Failure;
 /// All of them.
 pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
     let mut router = router
-        .mount("words", Words)?
-        .mount("tool", Tool)?
-        .mount("confirm", Confirm)?;
+        .mount(Model::new("words"), Words)?
+        .mount(Model::new("tool"), Tool)?
+        .mount(Model::new("confirm"), Confirm)?;
     for name in NATIVE {
         router = router.mount(Model::new(name), Native(name))?;
     }

@@ -4,6 +4,7 @@ mod answers;
 mod dashboard;
 mod faults;
 mod settings;
+mod upstreams;
 
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;

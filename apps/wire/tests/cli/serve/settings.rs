@@ -62,6 +62,34 @@ fn settings_that_are_wrong_name_their_place() {
             "wire.toml: server.origin: https://chat.example/x: it must be like",
         ),
         (
+            &format!("{model}[models.profile]\nstop = 4"),
+            "wire.toml: line 6: unknown field `stop`",
+        ),
+        (
+            &format!("{model}[models.profile]\nsystem = \"last\""),
+            "wire.toml: line 6: unknown variant `last`",
+        ),
+        (
+            &format!("{model}[models.profile]\ntool-names = 4"),
+            "wire.toml: models[0].profile.tool-names: must be at least 16",
+        ),
+        (
+            &format!("{model}provider = \"vlm\""),
+            "wire.toml: models[0].provider: must be one of OpenAI, Anthropic",
+        ),
+        (
+            &format!(
+                "{model}[[models.next]]\nupstream = \"http://127.0.0.1:9\"\ndialect = \"messages\""
+            ),
+            "wire.toml: models[0].next[0].dialect: it must be that of the first upstream",
+        ),
+        (
+            &format!(
+                "{model}weight = 1\n[[models.next]]\nupstream = \"http://127.0.0.1:9\"\ndialect = \"chat\""
+            ),
+            "wire.toml: models[0].next[0].weight: all upstreams of a model have one, or none",
+        ),
+        (
             &format!("{model}answer-timeout = 0"),
             "wire.toml: line 5: invalid value",
         ),

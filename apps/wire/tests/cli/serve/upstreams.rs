@@ -1,0 +1,206 @@
+//! Profiles, several upstreams of one model, budgets, and the sentences of upstreams.
+
+use serde_json::{Value, json};
+
+use super::{Gateway, KEY, hello};
+use crate::upstream::{Script, Upstream, response};
+
+/// Starts a gateway with a file of settings, in which `{0}` and `{1}` are the addresses of the upstreams.
+fn gateway(text: &str, upstreams: &[&Upstream]) -> Gateway {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("wire.toml");
+    let mut text = text.to_owned();
+    for (at, upstream) in upstreams.iter().enumerate() {
+        text = text.replace(&format!("{{{at}}}"), &upstream.address.to_string());
+    }
+    std::fs::write(&file, text).unwrap();
+    Gateway::new(&["--json", "--config", file.to_str().unwrap()])
+}
+
+const TWO: &str = r#"
+[server]
+listen = "127.0.0.1:0"
+
+[[models]]
+name = "m"
+upstream = "http://{0}"
+dialect = "chat"
+
+[[models.next]]
+upstream = "http://{1}"
+dialect = "chat"
+model = "other"
+"#;
+
+fn busy() -> Script {
+    let headers = "retry-after: 9\r\nx-ratelimit-remaining-tokens: 0\r\n";
+    response("503 Service Unavailable", headers, "{}")
+}
+
+#[test]
+fn the_next_upstream_answers_if_the_first_is_busy_and_only_then() {
+    let (one, two) = (Upstream::new([busy()]), Upstream::new([hello()]));
+    let gateway = gateway(TWO, &[&one, &two]);
+    for turns in 1..=2 {
+        let (head, answer) = gateway.ask("m", &[]);
+        assert_eq!(head.status, 200, "{answer}");
+        // The second turn does not ask the one that is busy.
+        assert_eq!((one.asked().len(), two.asked().len()), (1, turns));
+    }
+    assert!(two.asked()[0].body.contains(r#""model":"other""#));
+    let (_, metrics) = gateway.get("/metrics");
+    for line in [
+        "agent_upstream_failures_total{model=\"m\",upstream=\"0\"} 1\n",
+        "agent_upstream_failures_total{model=\"m\",upstream=\"1\"} 0\n",
+        "agent_upstream_up{model=\"m\",upstream=\"0\"} 0\n",
+        "agent_upstream_up{model=\"m\",upstream=\"1\"} 1\n",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
+    }
+    // All of them fail: the last failure counts, and each was asked once.
+    two.script(busy());
+    let (head, _) = gateway.ask("m", &[]);
+    assert_eq!((head.status, head.header("retry-after")), (503, Some("9")));
+    assert_eq!(head.header("x-ratelimit-remaining-tokens"), Some("0"));
+    assert_eq!((one.asked().len(), two.asked().len()), (2, 3));
+}
+
+#[test]
+fn a_request_that_is_refused_is_not_sent_to_the_next_upstream() {
+    for status in ["400 Bad Request", "401 Unauthorized", "404 Not Found"] {
+        let one = Upstream::new([response(status, "", "{}")]);
+        let two = Upstream::new([hello()]);
+        let gateway = gateway(TWO, &[&one, &two]);
+        assert_eq!(gateway.ask("m", &[]).0.status, 400);
+        assert_eq!((one.asked().len(), two.asked().len()), (1, 0), "{status}");
+    }
+}
+
+#[test]
+fn turns_are_shared_by_weight() {
+    let (one, two) = (Upstream::new([hello()]), Upstream::new([hello()]));
+    let text = TWO.replace("dialect = \"chat\"\n", "dialect = \"chat\"\nweight = 1\n");
+    let text = text.replacen("weight = 1", "weight = 2", 1);
+    let gateway = gateway(&text, &[&one, &two]);
+    for _ in 0..6 {
+        assert_eq!(gateway.ask("m", &[]).0.status, 200);
+    }
+    assert_eq!((one.asked().len(), two.asked().len()), (4, 2));
+}
+
+#[test]
+fn a_profile_changes_the_request() {
+    let one = Upstream::new([hello()]);
+    let text = r#"
+[server]
+listen = "127.0.0.1:0"
+
+[[models]]
+name = "m"
+upstream = "http://{0}"
+dialect = "chat"
+provider = "llama.cpp"
+
+[models.profile]
+max-tokens = 77
+drop = ["seed"]
+headers = { x-team = "search" }
+"#;
+    let gateway = gateway(text, &[&one]);
+    let body = json!({"model": "m", "seed": 1, "messages": [
+        {"role": "user", "content": "x"}, {"role": "developer", "content": "Be brief."}]});
+    let (head, _) = gateway.request("POST", "/v1/chat/completions", &[], &body.to_string());
+    assert_eq!(head.status, 200);
+    let asked = one.asked();
+    let sent: Value = serde_json::from_str(&asked[0].body).unwrap();
+    // What the file says, and the rest of the known server.
+    assert_eq!(sent["max_tokens"], 77);
+    assert_eq!(sent["seed"], Value::Null);
+    assert_eq!(
+        sent["messages"][0],
+        json!({"content": "Be brief.", "role": "system"})
+    );
+    assert!(
+        asked[0].head.contains("\r\nx-team: search"),
+        "{}",
+        asked[0].head
+    );
+}
+
+#[test]
+fn a_server_is_recognized_by_its_list() {
+    let list = r#"{"object":"list","data":[{"id":"m","object":"model","owned_by":"vllm"}]}"#;
+    let list = response("200 OK", "content-type: application/json\r\n", list);
+    let one = Upstream::new([list, hello()]);
+    let gateway = Gateway::before(one.address, "chat", &[]);
+    let body = json!({"model": "m", "messages": [{"role": "developer", "content": "x"}]});
+    let (head, _) = gateway.request("POST", "/v1/chat/completions", &[], &body.to_string());
+    assert_eq!(head.status, 200);
+    assert!(one.asked()[1].body.contains(r#""role":"system""#));
+}
+
+#[test]
+fn a_budget_of_tokens_ends_after_the_answer_that_spends_it() {
+    let one = Upstream::new([hello()]);
+    let more = [
+        "--model",
+        "m",
+        "--tokens-per-day",
+        "15",
+        "--keys-env",
+        "USER_KEYS",
+    ];
+    let gateway = Gateway::before(one.address, "chat", &more);
+    let (ali, dorothy) = (["authorization: Bearer sesame"], ["x-api-key: poppy"]);
+    // Each answer has ten tokens.
+    for status in [200, 200, 429] {
+        let (head, answer) = gateway.ask("m", &ali);
+        assert_eq!(head.status, status, "{answer}");
+        gateway.line();
+        let message = answer["error"]["message"].as_str().unwrap_or_default();
+        assert_eq!(message.contains("budget of 15 tokens"), status == 429);
+        assert_eq!(head.header("retry-after"), None);
+    }
+    assert_eq!(gateway.ask("m", &dorothy).0.status, 200);
+    gateway.line();
+    // Documents are free.
+    let (head, _) = gateway.request("GET", "/v1/models", &ali, "");
+    assert_eq!(head.status, 200);
+    let (_, metrics) = gateway.get("/metrics");
+    assert!(
+        metrics.contains("agent_budget_refusals_total 1\n"),
+        "{metrics}"
+    );
+    assert!(
+        metrics.contains("agent_budget_tokens_today 30\n"),
+        "{metrics}"
+    );
+}
+
+#[test]
+fn the_log_has_the_sentence_of_the_upstream_if_the_operator_wants_it() {
+    let long = "k".repeat(40);
+    let error = json!({"error": {"type": "odd", "message": format!("bad\nschema {KEY} {long} {}", "a ".repeat(400))}});
+    let one = Upstream::new([response("400 Bad Request", "", error.to_string())]);
+    let more = ["--model", "m", "--key-env", "UPSTREAM_KEY", "--json"];
+    for (more, expected) in [
+        (&more[..], None),
+        (
+            &[&more[..], &["--log-upstream"]].concat(),
+            Some("bad schema [...] [...] a a"),
+        ),
+    ] {
+        let gateway = Gateway::before(one.address, "chat", more);
+        assert_eq!(gateway.ask("m", &[]).0.status, 400);
+        let line: Value = serde_json::from_str(&gateway.line()).unwrap();
+        let message = line["upstream_message"].as_str();
+        assert_eq!(message.is_some(), expected.is_some(), "{line}");
+        assert!(
+            message
+                .unwrap_or_default()
+                .starts_with(expected.unwrap_or_default())
+        );
+        assert!(message.is_none_or(|it| it.len() <= 300), "{line}");
+        assert!(!line.to_string().contains(KEY));
+    }
+}
