@@ -1,7 +1,7 @@
 //! The progress of a call: what a step costs, and that it allocates nothing.
 
-use copilot_wire::mcp::{CallRequest, Mcp};
-use copilot_wire::protocol::{Env, Part, Protocol, Session as _, Status};
+use copilot_wire::mcp::{CallRequest, Mcp, Reply};
+use copilot_wire::protocol::{Env, Part, Protocol, Session, Status};
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher, black_box};
 use http::header::ACCEPT;
@@ -14,7 +14,7 @@ fn main() {
 }
 
 /// A session as a stream has it: of a client with a token.
-fn session() -> <Mcp as Protocol>::Session {
+fn session() -> Session<Reply> {
     let call = CallRequest::new(1, "ask", "How much?").progress(1);
     let request = http::Request::post("/mcp").header(ACCEPT, "text/event-stream");
     let (parts, ()) = request.body(()).unwrap_or_default().into_parts();

@@ -18,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use copilot_wire::openbb::OpenBb;
-use copilot_wire::protocol::{AgentError, Env, Protocol, Session as _};
+use copilot_wire::protocol::{AgentError, Env, Protocol};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};

@@ -89,6 +89,33 @@
 // What `json::Wire` derives names this crate, here as anywhere.
 extern crate self as copilot_wire;
 
+/// Implements `From` by a function or a closure.
+#[cfg(feature = "agent")]
+macro_rules! from {
+    ($($value:ty => $event:ident: $convert:expr,)*) => {$(
+        impl From<$value> for $event {
+            fn from(value: $value) -> Self {
+                let convert: fn($value) -> Self = $convert;
+                convert(value)
+            }
+        }
+    )*};
+}
+
+/// Implements `Debug` for types whose contents are not shown, because they are large, secret or of no interest.
+macro_rules! opaque_debug {
+    ($name:ident) => {
+        opaque_debug!(impl[] $name for $name);
+    };
+    (impl[$($generics:tt)*] $name:ident for $type:ty) => {
+        impl<$($generics)*> std::fmt::Debug for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
 #[cfg(feature = "agent")]

@@ -6,7 +6,7 @@
 //! Writing needs no encoder: the writers of [`json`](crate::json) write every value on one line.
 
 use std::borrow::Cow;
-use std::{fmt, mem};
+use std::mem;
 
 use memchr::memchr;
 
@@ -184,13 +184,4 @@ impl Default for Decoder {
     }
 }
 
-/// Prints sizes only.
-impl fmt::Debug for Decoder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoder")
-            .field("buffered", &self.open.len())
-            .field("limit", &self.limit)
-            .field("failed", &self.failed)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Decoder);

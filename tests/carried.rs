@@ -13,12 +13,14 @@ use serde_json::Value;
 /// The members that are for programs, or that only the provider which wrote them can read: the guide names them under
 /// *What a dialect cannot say*.
 const LEFT_OUT: &[&str] = &[
-    // Names of authors, of results, and of files that are images or texts.
+    // Names of authors, of results, and of files that are images or texts, or in one dialect addresses.
     "messages[].name",
     "[function_call_output].name",
     "data_format.filename",
+    "[binary].filename",
     // What a dialect has no form for: the text in its place says so.
     "[audio].source.value",
+    "[audio].data",
     "[video].source.value",
     "input_audio.data",
     "file_id",

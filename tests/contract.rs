@@ -13,7 +13,7 @@ use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{
     Capabilities, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
-    EventDecoder, Notice, Part, Protocol, Question, Session as _, Status, Table, ToolCall, ToolRun,
+    EventDecoder, Notice, Part, Protocol, Question, Status, Table, ToolCall, ToolRun,
 };
 use copilot_wire::responses::Responses;
 #[cfg(feature = "ui_stream")]
@@ -152,7 +152,7 @@ fn ids<P: Protocol>(body: &str) -> (Option<String>, Option<String>) {
         headers.insert(name, http::HeaderValue::from_static("header"));
     }
     let id = P::conversation_id(&request, &headers);
-    let scope = P::question_scope(&request);
+    let scope = (P::EXTRAS.question_scope)(&request);
     (id.map(Into::into), scope.map(Into::into))
 }
 

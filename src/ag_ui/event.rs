@@ -118,32 +118,10 @@ pub enum Ending {
     Error(RunError),
 }
 
-impl From<ToolCall> for Ending {
-    fn from(call: ToolCall) -> Self {
-        Self::Calls(vec![call])
-    }
-}
-
-impl From<Vec<ToolCall>> for Ending {
-    fn from(calls: Vec<ToolCall>) -> Self {
-        Self::Calls(calls)
-    }
-}
-
-impl From<Interrupt> for Ending {
-    fn from(interrupt: Interrupt) -> Self {
-        Self::Finished(RunFinished::interrupted([interrupt]))
-    }
-}
-
-impl From<RunFinished> for Ending {
-    fn from(end: RunFinished) -> Self {
-        Self::Finished(end)
-    }
-}
-
-impl From<RunError> for Ending {
-    fn from(error: RunError) -> Self {
-        Self::Error(error)
-    }
+from! {
+    ToolCall => Ending: |call| Self::Calls(vec![call]),
+    Vec<ToolCall> => Ending: Self::Calls,
+    Interrupt => Ending: |interrupt| Self::Finished(RunFinished::interrupted([interrupt])),
+    RunFinished => Ending: Self::Finished,
+    RunError => Ending: Self::Error,
 }

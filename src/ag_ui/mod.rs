@@ -100,7 +100,7 @@ pub use payload::{
 pub use request::{
     Context, FunctionCall, Message, ResumeEntry, ResumeStatus, RunAgentInput, Tool, ToolCall,
 };
-pub use session::{Reply, Session};
+pub use session::Reply;
 
 use std::borrow::Cow;
 
@@ -109,7 +109,8 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::protocol::{
-    AgentError, Capabilities, Delta, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    AgentError, Capabilities, Delta, Env, Extras, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    Session,
 };
 
 /// AG-UI over HTTP and server-sent events.
@@ -119,11 +120,9 @@ pub struct AgUi;
 
 impl Protocol for AgUi {
     type Request = RunAgentInput;
-    type Output = Output;
-    type Ending = Ending;
     type Event = Event;
     type Settings = Settings;
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "ag-ui";
@@ -131,6 +130,10 @@ impl Protocol for AgUi {
         .with(Capabilities::CALLS)
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS);
+    const EXTRAS: Extras<Self> = Extras {
+        lost: |_, _, out| Event::from(RunError::new(AgentError::LOST)).write(out),
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<RunAgentInput, Refusal> {
         RunAgentInput::read(&body)
@@ -145,12 +148,8 @@ impl Protocol for AgUi {
         deltas::deltas(event, to);
     }
 
-    fn session(input: &RunAgentInput, settings: &Settings, env: &Env) -> Session {
+    fn session(input: &RunAgentInput, settings: &Settings, env: &Env) -> Session<Reply> {
         session::session(input, *settings, env)
-    }
-
-    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        Event::from(RunError::new(AgentError::LOST)).write(out);
     }
 }
 

@@ -15,12 +15,9 @@ use super::request::FAILED;
 use super::{Ending, Event, Output, RunAgentInput, Settings, ToolCall, check};
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::{
-    self, Block, BlockSession, Blocks, Chart, ChartKind, Citation, Env, Failure, FrameEvent as _,
-    Level, Question, SendError, Status, Table, ToolRun, Usage, Writer, markdown,
+    self, Block, Blocks, ChartKind, Citation, End, Env, FrameEvent as _, Level, Part, Question,
+    SendError, Session, Status, Table, ToolRun, Writer,
 };
-
-/// The session of one reply.
-pub type Session = BlockSession<Reply>;
 
 /// One reply with its messages, steps and calls.
 ///
@@ -49,7 +46,7 @@ pub struct Reply {
 /// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
-pub(super) fn session(input: &RunAgentInput, settings: Settings, env: &Env) -> Session {
+pub(super) fn session(input: &RunAgentInput, settings: Settings, env: &Env) -> Session<Reply> {
     let unique = env.hex_id();
     let or_new = |id: &str, prefix: &str| match id {
         "" => format!("{prefix}_{unique}"),
@@ -67,7 +64,7 @@ pub(super) fn session(input: &RunAgentInput, settings: Settings, env: &Env) -> S
         calls: HashMap::new(),
         end: RunFinished::default(),
     };
-    BlockSession::new(reply).tools(input.tools.iter().map(|tool| tool.name.clone()))
+    Session::new(reply).tools(input.tools.iter().map(|tool| tool.name.clone()))
 }
 
 impl Blocks for Reply {
@@ -117,17 +114,17 @@ impl Blocks for Reply {
         to.event(self, start);
     }
 
-    fn piece(&self, block: Block, delta: String) -> Event {
+    fn piece(&self, block: Block, delta: String) -> Option<Event> {
         let message_id = self.block.clone();
         if block == Block::Text {
-            return TextMessageContent::new(message_id, delta).into();
+            return Some(TextMessageContent::new(message_id, delta).into());
         }
         let piece = ReasoningMessageContent {
             message_id,
             delta,
             ..ReasoningMessageContent::default()
         };
-        piece.into()
+        Some(piece.into())
     }
 
     fn close(&mut self, block: Block, to: &mut To<'_>) {
@@ -182,7 +179,7 @@ impl Blocks for Reply {
                 for call in calls {
                     check::text(&call.function.arguments)?;
                 }
-                to.sources(self);
+                to.sources(self)?;
                 let parent = self.parent(to);
                 for call in calls {
                     self.write_call(call, &parent, to);
@@ -194,6 +191,47 @@ impl Blocks for Reply {
         Ok(())
     }
 
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            Part::Status(status) => self.status(status, to),
+            Part::ToolRun(run) => return self.tool_run(run, to),
+            Part::Usage(usage) => self.end.usage = vec![TokenUsage::from(usage)].into(),
+            Part::Sources(citations) => return self.sources(citations, to),
+            Part::Table(table) => return self.rows("table", table, None, to),
+            Part::Chart(chart) => {
+                return self.rows("chart", &chart.to_table(), Some(&chart.kind), to);
+            }
+            Part::Confirm(question) => return self.confirm(question, to),
+            Part::Calls(calls) => return self.calls(calls, to),
+            part => return to.part(self, part),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if let End::Failed(failure) = end {
+            let mut error = RunError::new(failure.message);
+            error.code = failure.retryable.then(|| "retryable".to_owned());
+            self.fail_with(error, to);
+            return Ok(());
+        }
+        to.close(self);
+        for (id, open) in mem::take(&mut self.calls) {
+            // The agent has not ended this call, and clients fail if a call is open when the run finishes.
+            if open {
+                to.event(self, ToolCallEnd::new(id));
+            }
+        }
+        self.close_step(to);
+        let mut end = mem::take(&mut self.end);
+        end.thread_id = mem::take(&mut self.thread_id);
+        end.run_id = mem::take(&mut self.run_id);
+        to.event(self, Event::RunFinished(end).strict());
+        Ok(())
+    }
+}
+
+impl Reply {
     /// Writes a step, which stays open until the next status. It does not interrupt the text.
     fn status(&mut self, status: &Status, to: &mut To<'_>) {
         let mut start = StepStarted {
@@ -243,41 +281,26 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    fn usage(&mut self, usage: &Usage, _: &mut To<'_>) {
-        self.end.usage = vec![TokenUsage::from(usage)].into();
-    }
-
     /// Writes the sources at the end of the answer: as data for a component of the app, and as Markdown if `markdown`
     /// is set.
-    fn sources(&mut self, citations: &[Citation], to: &mut To<'_>) {
+    fn sources(&mut self, citations: &[Citation], to: &mut To<'_>) -> Result<(), SendError> {
         let custom = Custom {
             name: "citations".to_owned(),
             value: citations.iter().map(source).collect::<List<_>>().to_raw(),
             ..Custom::default()
         };
         to.event(self, custom);
-        if self.settings.markdown {
-            to.markdown(self, &markdown::sources(citations));
+        match self.settings.markdown {
+            true => to.part(self, Part::Sources(citations)),
+            false => Ok(()),
         }
-    }
-
-    fn table(&mut self, table: &Table, to: &mut To<'_>) -> Result<(), SendError> {
-        self.rows("table", table, None, to)
-    }
-
-    fn chart(&mut self, chart: &Chart, to: &mut To<'_>) -> Result<(), SendError> {
-        self.rows("chart", &chart.to_table(), Some(&chart.kind), to)
     }
 
     fn confirm(&mut self, question: &Question<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         if !self.settings.interrupts {
-            let text = question.to_text()?;
-            // A question in text must be the last text, where the next request is searched for it.
-            to.sources(self);
-            to.markdown(self, &text);
-            return Ok(());
+            return to.part(self, Part::Confirm(question));
         }
-        to.sources(self);
+        to.sources(self)?;
         let texts = [&*question.title, &*question.message];
         let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let interrupt = Interrupt::new(&*question.id, "confirm")
@@ -292,7 +315,7 @@ impl Blocks for Reply {
         for call in calls {
             check::text(call.arguments.text())?;
         }
-        to.sources(self);
+        to.sources(self)?;
         let parent = self.parent(to);
         for call in calls {
             let id = self.next_id("call");
@@ -302,30 +325,6 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
-        to.close(self);
-        for (id, open) in mem::take(&mut self.calls) {
-            // The agent has not ended this call, and clients fail if a call is open when the run finishes.
-            if open {
-                to.event(self, ToolCallEnd::new(id));
-            }
-        }
-        self.close_step(to);
-        let mut end = mem::take(&mut self.end);
-        end.thread_id = mem::take(&mut self.thread_id);
-        end.run_id = mem::take(&mut self.run_id);
-        to.event(self, Event::RunFinished(end).strict());
-        Ok(())
-    }
-
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
-        let mut error = RunError::new(failure.message);
-        error.code = failure.retryable.then(|| "retryable".to_owned());
-        self.fail_with(error, to);
-    }
-}
-
-impl Reply {
     fn next_id(&mut self, prefix: &str) -> String {
         self.ids += 1;
         format!("{prefix}_{}_{}", self.unique, self.ids)
@@ -387,10 +386,10 @@ impl Reply {
             ..ActivitySnapshot::default()
         };
         to.event(self, activity);
-        if self.settings.markdown {
-            to.markdown(self, &table.to_markdown());
+        match self.settings.markdown {
+            true => to.markdown(self, &table.to_markdown()),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     /// Checks an event of the agent for faults that make a client fail the run.

@@ -17,7 +17,7 @@ use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
 use crate::protocol::consent::Asking;
-use crate::protocol::{AgentError, Env, Protocol, Record, Resumption};
+use crate::protocol::{AgentError, Env, Protocol, Record, Resumption, Session};
 #[cfg(feature = "resumable")]
 use crate::sync::Exclusive;
 
@@ -90,7 +90,7 @@ impl Body {
     pub(crate) fn run_session<P, A>(
         agent: A,
         mut request: Request<P>,
-        session: P::Session,
+        session: Session<P::Blocks>,
         env: &Env,
     ) -> Self
     where
@@ -98,12 +98,13 @@ impl Body {
         A: Agent<P> + 'static,
     {
         let recording = request.take_recording();
-        let is_stream = P::is_stream(&request);
+        let is_stream = (P::EXTRAS.is_stream)(&request);
         // Otherwise the first write opens the reply, so that the events of another server can be the reply until then.
         // A reply that is asked for by its id begins with it.
-        let opens = !P::AWAITS_OUTPUT || P::resumption(&request) == Resumption::Required;
+        let opens =
+            !P::EXTRAS.awaits_output || (P::EXTRAS.resumption)(&request) == Resumption::Required;
         // Boxed, because few turns have a next call, and every waiting turn has this future in memory.
-        let next_call = P::next_call(&request).map(Box::new);
+        let next_call = (P::EXTRAS.next_call)(&request).map(Box::new);
         let record = Record::new(env, P::NAME)
             .path(request.path())
             .agent(request.agent())
@@ -113,7 +114,7 @@ impl Body {
         let record = record.open_span(request.headers());
         let request = request.with_env(env);
         let (asking, _) = request.begin();
-        let answered = P::answered(&request).filter(|_| next_call.is_none());
+        let answered = (P::EXTRAS.answered)(&request).filter(|_| next_call.is_none());
         let answered = answered.map(|wait| Box::new((wait, request.head())));
         let mut body = Self::drive(
             session,
@@ -126,7 +127,8 @@ impl Body {
                     None => agent.answer(request, reply).await,
                 };
                 if let Some(answered) = answered {
-                    result = Box::pin(go_on(&agent, result, &channel, answered)).await;
+                    let (wait, head) = *answered;
+                    result = Box::pin(go_on(&agent, result, &channel, wait, head)).await;
                 }
                 channel.settle(match result {
                     Ok(()) => Outcome::Answered,
@@ -141,7 +143,7 @@ impl Body {
     }
 
     fn drive<P, Fut>(
-        session: P::Session,
+        session: Session<P::Blocks>,
         record: Record,
         asking: Asking,
         form: (bool, bool),
@@ -336,11 +338,7 @@ impl Canceller {
     }
 }
 
-impl fmt::Debug for Canceller {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Canceller")
-    }
-}
+opaque_debug!(Canceller);
 
 impl Stream for Body {
     type Item = Result<Bytes, Interrupted>;

@@ -1,13 +1,12 @@
 //! The handle with which an agent writes its reply.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 
 use super::channel::Channel;
 use crate::protocol::{
-    Chart, Citation, Confirmation, Cut, FrameKind, Notice, Part, Protocol, SendError, Session as _,
-    Status, Table, ToolCall, ToolRun, Usage, Verdict,
+    Chart, Citation, Confirmation, Cut, Ending, FrameKind, Notice, Output, Part, Protocol,
+    SendError, Session, Status, Table, ToolCall, ToolRun, Usage, Verdict,
 };
 
 /// The reply of an agent: each method writes to the response body.
@@ -234,7 +233,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// ```compile_fail,E0277
     /// # use copilot_wire::{Protocol, Reply, protocol::SendError};
-    /// # async fn f<P: Protocol>(reply: Reply<P>, ending: P::Ending) -> Result<(), SendError> {
+    /// # async fn f<P: Protocol>(reply: Reply<P>, ending: Ending<P>) -> Result<(), SendError> {
     /// reply.send(ending).await // "what ends a turn is sent with `reply.end`"
     /// # }
     /// ```
@@ -285,7 +284,7 @@ impl<P: Protocol> Reply<P> {
         &self,
         frame: &[u8],
         event: Option<&P::Event>,
-        follow: fn(&mut P::Session, &P::Event) -> FrameKind,
+        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
     ) -> impl Future<Output = Result<FrameKind, SendError>> {
         poll_fn(move |cx| self.channel.poll_pass(cx, frame, event, follow))
     }
@@ -295,7 +294,7 @@ impl<P: Protocol> Reply<P> {
         &self,
         frame: &[u8],
         event: Option<&P::Event>,
-        follow: fn(&mut P::Session, &P::Event) -> FrameKind,
+        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
     ) -> Result<(), SendError> {
         self.channel.end_pass(frame, event, follow)
     }
@@ -311,7 +310,7 @@ impl<P: Protocol> Reply<P> {
     }
 }
 
-/// An event that [`Reply::send`] accepts: any type that converts into an [`Output`](Protocol::Output) of the protocol.
+/// An event that [`Reply::send`] accepts: any type that converts into an [`Output`](crate::protocol::Output) of the protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent in the course of a turn",
     label = "not an output of `{P}`",
@@ -319,18 +318,18 @@ impl<P: Protocol> Reply<P> {
 )]
 pub trait IntoOutput<P: Protocol> {
     /// Converts the event.
-    fn into_output(self) -> P::Output;
+    fn into_output(self) -> Output<P>;
 }
 
 // Without this attribute the compiler reports a missing `Into` instead of the message above.
 #[diagnostic::do_not_recommend]
-impl<P: Protocol, T: Into<P::Output>> IntoOutput<P> for T {
-    fn into_output(self) -> P::Output {
+impl<P: Protocol, T: Into<Output<P>>> IntoOutput<P> for T {
+    fn into_output(self) -> Output<P> {
         self.into()
     }
 }
 
-/// An event that [`Reply::end`] accepts: any type that converts into an [`Ending`](Protocol::Ending) of the protocol.
+/// An event that [`Reply::end`] accepts: any type that converts into an [`Ending`](crate::protocol::Ending) of the protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot end a turn",
     label = "not an ending of `{P}`",
@@ -338,12 +337,12 @@ impl<P: Protocol, T: Into<P::Output>> IntoOutput<P> for T {
 )]
 pub trait IntoEnding<P: Protocol> {
     /// Converts the event.
-    fn into_ending(self) -> P::Ending;
+    fn into_ending(self) -> Ending<P>;
 }
 
 #[diagnostic::do_not_recommend]
-impl<P: Protocol, T: Into<P::Ending>> IntoEnding<P> for T {
-    fn into_ending(self) -> P::Ending {
+impl<P: Protocol, T: Into<Ending<P>>> IntoEnding<P> for T {
+    fn into_ending(self) -> Ending<P> {
         self.into()
     }
 }
@@ -354,10 +353,4 @@ impl<P: Protocol> Drop for Reply<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for Reply<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply")
-            .field("protocol", &P::NAME)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[P: Protocol] Reply for Reply<P>);

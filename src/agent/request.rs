@@ -15,7 +15,7 @@ use crate::conversations::Recording;
 use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{
     Answer, Conversation as _, Env, HistoryItem, Message, Protocol, Purpose, RawMessage, Role,
-    User, Verdict, find_question,
+    Session, User, Verdict, find_question,
 };
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
@@ -27,7 +27,7 @@ pub struct Request<P: Protocol>(Box<Inner<P>>);
 
 struct Inner<P: Protocol> {
     message: P::Request,
-    head: Head<P>,
+    head: Head<P::Settings>,
     /// The recording of the turn; `None` once the turn has begun.
     recording: Option<Recording>,
     /// The answer to a question, once it is checked. It is stored, because a check marks the question as used.
@@ -35,12 +35,10 @@ struct Inner<P: Protocol> {
 }
 
 /// Everything in a request except its message.
-pub(super) struct Head<P: Protocol> {
-    settings: P::Settings,
-    method: Method,
-    uri: Uri,
-    headers: HeaderMap,
-    extensions: Extensions,
+#[derive(Clone)]
+pub(super) struct Head<S> {
+    settings: S,
+    parts: Parts,
     params: Vec<(Box<str>, Box<str>)>,
     /// The path of the route as clients see it, with the names of the parameters.
     path: Option<Arc<str>>,
@@ -48,23 +46,6 @@ pub(super) struct Head<P: Protocol> {
     agent: Option<Arc<str>>,
     env: Env,
     consent: Consent,
-}
-
-impl<P: Protocol> Clone for Head<P> {
-    fn clone(&self) -> Self {
-        Self {
-            settings: self.settings.clone(),
-            method: self.method.clone(),
-            uri: self.uri.clone(),
-            headers: self.headers.clone(),
-            extensions: self.extensions.clone(),
-            params: self.params.clone(),
-            path: self.path.clone(),
-            agent: self.agent.clone(),
-            env: self.env.clone(),
-            consent: self.consent.clone(),
-        }
-    }
 }
 
 impl<P: Protocol> Request<P> {
@@ -90,10 +71,7 @@ impl<P: Protocol> Request<P> {
     pub(crate) fn of(parts: Parts, message: P::Request, env: Env, consent: Consent) -> Self {
         let head = Head {
             settings: P::Settings::default(),
-            method: parts.method,
-            uri: parts.uri,
-            headers: parts.headers,
-            extensions: parts.extensions,
+            parts,
             params: Vec::new(),
             path: None,
             agent: None,
@@ -121,13 +99,13 @@ impl<P: Protocol> Request<P> {
     /// itself.
     #[must_use]
     pub fn settings(mut self, settings: P::Settings) -> Self {
-        P::apply(&settings, &mut self.0.message);
+        (P::EXTRAS.apply)(&settings, &mut self.0.message);
         self.0.head.settings = settings;
         self
     }
 
     /// Creates the session of the reply to this request.
-    pub(crate) fn session(&self, env: &Env) -> P::Session {
+    pub(crate) fn session(&self, env: &Env) -> Session<P::Blocks> {
         P::session(&self.0.message, &self.0.head.settings, env)
     }
 
@@ -159,12 +137,12 @@ impl<P: Protocol> Request<P> {
     }
 
     /// Returns a copy of everything except the message.
-    pub(super) fn head(&self) -> Head<P> {
+    pub(super) fn head(&self) -> Head<P::Settings> {
         self.0.head.clone()
     }
 
     /// Creates a request from `message` and the head of another request.
-    pub(super) fn with_head(head: Head<P>, message: P::Request) -> Self {
+    pub(super) fn with_head(head: Head<P::Settings>, message: P::Request) -> Self {
         Self(Box::new(Inner {
             message,
             head,
@@ -186,25 +164,25 @@ impl<P: Protocol> Request<P> {
     /// Returns the method of the HTTP request.
     #[must_use]
     pub fn method(&self) -> &Method {
-        &self.0.head.method
+        &self.0.head.parts.method
     }
 
     /// Returns the URI of the HTTP request, with its query.
     #[must_use]
     pub fn uri(&self) -> &Uri {
-        &self.0.head.uri
+        &self.0.head.parts.uri
     }
 
     /// Returns the headers of the HTTP request.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        &self.0.head.headers
+        &self.0.head.parts.headers
     }
 
     /// Returns the extensions of the HTTP request, including those that guards and middleware have added.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
-        &self.0.head.extensions
+        &self.0.head.parts.extensions
     }
 
     /// Returns a parameter of the path, such as `workspace` of `/chats/{workspace}/chat/completions`. `None` if the
@@ -224,7 +202,7 @@ impl<P: Protocol> Request<P> {
     /// The client chooses the id, so it proves nothing about the user.
     #[must_use]
     pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
-        P::conversation_id(&self.0.message, &self.0.head.headers)
+        P::conversation_id(&self.0.message, &self.0.head.parts.headers)
     }
 
     /// Returns the user's answer to the question that ended the previous turn: from a dialog of the front end, or in
@@ -383,10 +361,11 @@ impl<P: Protocol> Request<P> {
             consent: head.consent.clone(),
             path,
             user: head
+                .parts
                 .extensions
                 .get::<User>()
                 .map(|user| Arc::clone(&user.id)),
-            conversation: P::question_scope(&self.0.message).map(Cow::into_owned),
+            conversation: (P::EXTRAS.question_scope)(&self.0.message).map(Cow::into_owned),
             message,
         }
     }
@@ -475,7 +454,10 @@ impl<P: Protocol> fmt::Debug for Request<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("protocol", &P::NAME)
-            .field("headers", &self.0.head.headers.keys().collect::<Vec<_>>())
+            .field(
+                "headers",
+                &self.0.head.parts.headers.keys().collect::<Vec<_>>(),
+            )
             .field("params", &self.0.head.params)
             .finish_non_exhaustive()
     }

@@ -1,6 +1,5 @@
 //! The agent that a body runs.
 
-use std::fmt;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -88,25 +87,21 @@ impl Drop for Run {
     }
 }
 
-impl fmt::Debug for Run {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Run")
-    }
-}
+opaque_debug!(Run);
 
 /// Waits for the answer to each question of a reply, and runs the agent again with it.
 pub(super) async fn go_on<P: Protocol, A: Agent<P>>(
     agent: &A,
     mut result: Result<(), AgentError>,
     channel: &Arc<Channel<P>>,
-    answered: Box<(Answered<P::Request>, Head<P>)>,
+    mut wait: Answered<P::Request>,
+    head: Head<P::Settings>,
 ) -> Result<(), AgentError> {
-    let (mut wait, head) = *answered;
     while result.is_ok() && channel.is_ended() {
         let Some(message) = wait.await else {
             break;
         };
-        let next = P::answered(&message);
+        let next = (P::EXTRAS.answered)(&message);
         if !channel.reopen() {
             break;
         }

@@ -2,7 +2,6 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::{Arc, PoisonError, Weak};
@@ -357,14 +356,6 @@ impl Drop for Waiter<'_> {
     }
 }
 
-impl fmt::Debug for Turns {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Turns({})", self.lock().running.len())
-    }
-}
+opaque_debug!(Turns);
 
-impl fmt::Debug for Running {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Running")
-    }
-}
+opaque_debug!(Running);

@@ -1,6 +1,5 @@
 //! The wakers with which a body polls its agent and its timer.
 
-use std::fmt;
 use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Wake, Waker};
@@ -180,8 +179,4 @@ impl Wake for Timer {
     }
 }
 
-impl fmt::Debug for Wakeup {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Wakeup")
-    }
-}
+opaque_debug!(Wakeup);

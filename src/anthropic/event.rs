@@ -97,10 +97,10 @@ pub enum Output {
     Message(MessageDelta),
 }
 
-impl From<Usage> for Output {
-    fn from(usage: Usage) -> Self {
-        Self::Message(usage.into())
-    }
+from! {
+    Usage => Output: |usage| Self::Message(usage.into()),
+    ToolUseBlock => Ending: |call| Self::Calls(vec![call]),
+    StopReason => Ending: |reason| Self::Stop(reason.into()),
 }
 
 /// An end of a turn other than a complete answer.
@@ -114,18 +114,6 @@ pub enum Ending {
     Stop(Stop),
     /// The answer failed.
     Error(ErrorObject),
-}
-
-impl From<ToolUseBlock> for Ending {
-    fn from(call: ToolUseBlock) -> Self {
-        Self::Calls(vec![call])
-    }
-}
-
-impl From<StopReason> for Ending {
-    fn from(reason: StopReason) -> Self {
-        Self::Stop(reason.into())
-    }
 }
 
 crate::from_values!(Output { Delta(Delta) });

@@ -109,7 +109,7 @@ pub use message::{Message, MessageDelta, Stop, StopReason, Usage};
 pub use mount::Model;
 pub use relay::Relay;
 pub use request::{MessageParam, MessagesRequest, Tool};
-pub use session::{Reply, Session};
+pub use session::Reply;
 
 use std::borrow::Cow;
 
@@ -121,7 +121,8 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use crate::conversations::UserConversations;
 use crate::json::Json;
 use crate::protocol::{
-    self, AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    self, AgentError, Capabilities, Env, Extras, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    Session,
 };
 
 /// The header that tells clients if they may repeat a request.
@@ -138,11 +139,9 @@ pub struct Anthropic;
 
 impl Protocol for Anthropic {
     type Request = MessagesRequest;
-    type Output = Output;
-    type Ending = Ending;
     type Event = Event;
     type Settings = ();
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "anthropic";
@@ -150,7 +149,19 @@ impl Protocol for Anthropic {
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS)
         .with(Capabilities::CALLS);
-    const AWAITS_OUTPUT: bool = true;
+    const EXTRAS: Extras<Self> = Extras {
+        awaits_output: true,
+        is_stream: MessagesRequest::is_stream,
+        lost: |_, _, out| {
+            let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, AgentError::LOST);
+            Event::Error(error).write(out);
+        },
+        // Forbids clients to repeat a turn that failed in its stream.
+        response_headers: |headers| {
+            headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+        },
+        ..Extras::NONE
+    };
 
     fn read(parts: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
         let has_store = parts.extensions.get::<UserConversations>().is_some();
@@ -178,22 +189,8 @@ impl Protocol for Anthropic {
         relay::deltas(event, to);
     }
 
-    fn session(request: &MessagesRequest, (): &(), env: &Env) -> Session {
+    fn session(request: &MessagesRequest, (): &(), env: &Env) -> Session<Reply> {
         session::session(request, env)
-    }
-
-    fn is_stream(request: &MessagesRequest) -> bool {
-        request.is_stream()
-    }
-
-    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, AgentError::LOST);
-        Event::Error(error).write(out);
-    }
-
-    /// Forbids clients to repeat a turn that failed in its stream.
-    fn response_headers(headers: &mut HeaderMap) {
-        headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
 
     /// A turn that failed has the status 424 here in place of 400: after 400 and 422 Claude Code repeats the

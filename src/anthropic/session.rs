@@ -11,8 +11,8 @@ use super::{
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Completion, Cut, Env, Failure,
-    FrameEvent as _, FrameKind, Framing, SendError, Status, ToolCall, Writer, markdown,
+    self, AnswerDocument, Block, Blocks, Citation, Completion, Cut, End, Env, FrameEvent as _,
+    FrameKind, Part, SendError, Session, Status, ToolCall, Writer, markdown,
 };
 
 /// The maximum size in bytes of an answer without a stream.
@@ -22,9 +22,6 @@ const MAX_BUFFERED: usize = 16 * 1024 * 1024;
 /// The signature of thinking blocks. Any text is valid except an empty one, with which VS Code
 /// drops the block.
 pub(super) const SIGNATURE: &str = "Y29waWxvdC13aXJl";
-
-/// The session of one reply.
-pub type Session = BlockSession<Reply>;
 
 /// One reply: its blocks, and the calls that are buffered until its end.
 ///
@@ -64,7 +61,7 @@ pub struct Reply {
 /// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
-pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
+pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session<Reply> {
     let reply = Reply {
         env: env.clone(),
         id: env.new_id("msg"),
@@ -83,13 +80,14 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         is_passed: false,
     };
     let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
-    BlockSession::new(reply)
+    Session::new(reply)
+        .any_call()
         .tools(request.offered().map(|tool| tool.name.clone()))
         .document(document)
 }
 
 /// Follows an event of another server.
-pub(super) fn follow(session: &mut Session, event: &Event) -> FrameKind {
+pub(super) fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
     if *event == Event::Ping {
         return FrameKind::Dropped;
     }
@@ -139,8 +137,6 @@ impl Blocks for Reply {
     type Event = Event;
     type Document = Completion;
 
-    const TAKES_ANY_CALL: bool = true;
-
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);
     }
@@ -169,13 +165,13 @@ impl Blocks for Reply {
         }
     }
 
-    fn piece(&self, block: Block, text: String) -> Event {
+    fn piece(&self, block: Block, text: String) -> Option<Event> {
         let index = self.index;
         let delta = match block {
             Block::Reasoning => Delta::Thinking(text),
             _ => Delta::Text(text),
         };
-        Event::ContentBlockDelta { index, delta }
+        Some(Event::ContentBlockDelta { index, delta })
     }
 
     fn close(&mut self, block: Block, to: &mut To<'_>) {
@@ -221,72 +217,41 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    fn reasoning(&mut self, text: &str, to: &mut To<'_>) {
-        // A thinking block would split the text in two, and `claude -p` prints only the last text
-        // block.
-        if !to.has_text() && !text.is_empty() {
-            to.piece(self, Block::Reasoning, text);
-            self.is_line = text.ends_with('\n');
-        }
-    }
-
-    /// Writes a step as a line of reasoning.
-    fn status(&mut self, status: &Status, to: &mut To<'_>) {
-        let is_new = !to.is_open(Block::Reasoning);
-        let before = if is_new || self.is_line { "" } else { "\n" };
-        let line = line(status);
-        if !line.is_empty() {
-            self.reasoning(&format!("{before}{line}\n"), to);
-        }
-    }
-
-    /// Writes a citation of a model in the text that has it.
-    fn cite(&mut self, citation: &Citation, to: &mut To<'_>) {
-        match citation.web_url().filter(|_| citation.by_model) {
-            Some(url) => self.delta_citation(url, citation, to),
-            None => to.buffer(citation),
-        }
-    }
-
-    fn usage(&mut self, usage: &protocol::Usage, _: &mut To<'_>) {
-        self.usage.update(&(*usage).into());
-    }
-
-    /// Writes the sources with a URL as citations of the text block, and all of them as Markdown, because Claude Code,
-    /// Copilot and VS Code do not display citations.
-    fn sources(&mut self, citations: &[Citation], to: &mut To<'_>) {
-        to.text(self, &markdown::sources(citations));
-        for citation in citations {
-            if let Some(url) = &citation.url {
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            Part::Reasoning(text) => self.reasoning(text, to),
+            Part::Status(status) => self.status(status, to),
+            Part::Usage(usage) => self.usage.update(&(*usage).into()),
+            Part::Sources(citations) => self.sources(citations, to),
+            Part::Calls(calls) => return self.calls(calls),
+            // A citation of a model is in the text that has it.
+            Part::Cite(citation) if citation.by_model && citation.web_url().is_some() => {
+                let url = citation.web_url().unwrap_or_default();
                 self.delta_citation(url, citation, to);
             }
-        }
-    }
-
-    fn calls(&mut self, calls: &[ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
-        self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
-            id: call.id.clone().unwrap_or_default(),
-            name: call.name.clone(),
-            input: input(call),
-            unknown: call.by_model.clone().unwrap_or_default(),
-        }))
-    }
-
-    /// Records the stop reason, which is written at the end. The dialect has no stop reason for other causes.
-    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
-        let known = self.stop.stop_reason.as_ref();
-        if known.and_then(super::relay::cut) == Some(cut) {
             // Another server has named the reason, more exactly.
-            return;
+            Part::Cut(cut) if self.stop_cut() == Some(cut) => {}
+            // The stop reason is written at the end. The dialect has none for other causes.
+            Part::Cut(Cut::Length) => self.stop = StopReason::MaxTokens.into(),
+            Part::Cut(Cut::Filter) => self.stop = StopReason::Refusal.into(),
+            part => return to.part(self, part),
         }
-        self.stop = match cut {
-            Cut::Length => StopReason::MaxTokens.into(),
-            Cut::Filter => StopReason::Refusal.into(),
-            Cut::Other => return self.error(&cut.to_notice(), to),
-        };
+        Ok(())
     }
 
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match end {
+            End::Failed(failure) => {
+                self.fail_with(ErrorObject::failure(failure), to);
+                return Ok(());
+            }
+            // A call of another server that is incomplete is not closed, so the answer has failed.
+            End::Cancelled if self.is_passed && to.is_open(Block::Other) => {
+                self.fail_with(ErrorObject::default(), to);
+                return Ok(());
+            }
+            _ => {}
+        }
         self.complete_call()?;
         let calls = mem::take(&mut self.calls);
         let has_calls = !calls.is_empty();
@@ -329,31 +294,59 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    /// Ends the answer. A call of another server that is incomplete is not closed, so the answer has failed.
-    fn cancelled(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
-        if self.is_passed && to.is_open(Block::Other) {
-            self.fail_with(ErrorObject::default(), to);
-            return Ok(());
-        }
-        self.end(to)
-    }
-
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
-        self.fail_with(ErrorObject::failure(failure), to);
-    }
-
     /// Writes a change of the message without members: Claude Code gives up after five minutes, and
     /// neither a `ping` nor a comment resets its timer. Before the start of the message a `ping` is
     /// the only possible event.
-    fn keep_alive(&self, _: Framing, has_begun: bool, out: &mut Vec<u8>) {
-        match has_begun {
-            true => Event::MessageDelta(MessageDelta::default()).write(out),
-            false => Event::Ping.write(out),
-        }
+    fn keep_alive(&mut self, to: &mut To<'_>) -> bool {
+        let event = match to.has_begun() {
+            true => Event::MessageDelta(MessageDelta::default()),
+            false => Event::Ping,
+        };
+        event.write(to.stream());
+        true
     }
 }
 
 impl Reply {
+    fn reasoning(&mut self, text: &str, to: &mut To<'_>) {
+        // A thinking block would split the text in two, and `claude -p` prints only the last text
+        // block.
+        if !to.has_text() && !text.is_empty() {
+            to.piece(self, Block::Reasoning, text);
+            self.is_line = text.ends_with('\n');
+        }
+    }
+
+    /// Writes a step as a line of reasoning.
+    fn status(&mut self, status: &Status, to: &mut To<'_>) {
+        let is_new = !to.is_open(Block::Reasoning);
+        let before = if is_new || self.is_line { "" } else { "\n" };
+        let line = line(status);
+        if !line.is_empty() {
+            self.reasoning(&format!("{before}{line}\n"), to);
+        }
+    }
+
+    /// Writes the sources with a URL as citations of the text block, and all of them as Markdown, because Claude Code,
+    /// Copilot and VS Code do not display citations.
+    fn sources(&mut self, citations: &[Citation], to: &mut To<'_>) {
+        to.text(self, &markdown::sources(citations));
+        for citation in citations {
+            if let Some(url) = &citation.url {
+                self.delta_citation(url, citation, to);
+            }
+        }
+    }
+
+    fn calls(&mut self, calls: &[ToolCall]) -> Result<(), SendError> {
+        self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
+            id: call.id.clone().unwrap_or_default(),
+            name: call.name.clone(),
+            input: input(call),
+            unknown: call.by_model.clone().unwrap_or_default(),
+        }))
+    }
+
     fn start(&self, content_block: ContentBlock, to: &mut To<'_>) {
         let index = self.index;
         let start = Event::ContentBlockStart {
@@ -361,6 +354,10 @@ impl Reply {
             content_block,
         };
         to.event(self, start);
+    }
+
+    fn stop_cut(&self) -> Option<Cut> {
+        self.stop.stop_reason.as_ref().and_then(super::relay::cut)
     }
 
     fn delta_citation(&mut self, url: &str, citation: &Citation, to: &mut To<'_>) {

@@ -45,13 +45,7 @@ impl Drop for ListTurn {
     }
 }
 
-impl std::fmt::Debug for ListTurn {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ListTurn")
-            .field("entries", &self.entries)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(ListTurn);
 
 impl UserConversations {
     /// Begins a turn in a conversation with its own id. Returns `None` if another turn of this process is running in

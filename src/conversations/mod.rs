@@ -45,7 +45,6 @@ pub(crate) use recording::Storing;
 pub use recording::{Recorded, Recorder, Recording};
 pub use store::{ConversationStore, RecordError, RecordKey};
 
-use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -455,22 +454,9 @@ impl UserConversations {
     }
 }
 
-impl fmt::Debug for UserConversations {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserConversations")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(UserConversations);
 
-/// Prints the number of turns, but not their contents and ids.
-impl fmt::Debug for Chain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Chain")
-            .field("turns", &self.turns.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Chain);
 
 impl From<RecordError> for Refusal {
     /// Creates the refusal of a request for which the store failed.

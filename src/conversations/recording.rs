@@ -1,6 +1,5 @@
 //! The recording of a turn while it is answered.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
@@ -102,17 +101,6 @@ impl Recorded {
     }
 }
 
-/// Prints neither contents nor ids.
-impl fmt::Debug for Recorded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Recorded")
-            .field("items", &self.items.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Recorded);
 
-impl fmt::Debug for Recording {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Recording")
-    }
-}
+opaque_debug!(Recording);

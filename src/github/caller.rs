@@ -1,7 +1,5 @@
 //! The headers that the platform adds: the user's token and the client.
 
-use std::fmt;
-
 use http::HeaderMap;
 
 /// The user's token, from `X-GitHub-Token`.
@@ -36,11 +34,7 @@ impl<'a> Token<'a> {
     }
 }
 
-impl fmt::Debug for Token<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token(..)")
-    }
-}
+opaque_debug!(impl[] Token for Token<'_>);
 
 /// Returns the id of the user's client, from `Copilot-Integration-Id`. Pass it on to Copilot's LLM
 /// endpoint.

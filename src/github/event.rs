@@ -174,16 +174,6 @@ fn members<const N: usize>(object: &Json, names: [&str; N]) -> Option<[Json; N]>
     found.try_into().ok()
 }
 
-macro_rules! from {
-    ($($value:ty => $event:ident: $convert:expr,)*) => {$(
-        impl From<$value> for $event {
-            fn from(value: $value) -> Self {
-                $convert(value)
-            }
-        }
-    )*};
-}
-
 from! {
     Output => Event: Self::Output,
     Confirmation => Event: Self::Confirmation,

@@ -23,8 +23,7 @@
 //! | call, calls | an error: the front end has no tools |
 //! | cut | as an error |
 //!
-//! The [`Session`] does not use [`Blocks`](crate::protocol::Blocks): a reply is one text, and the events for the other
-//! parts are chosen at the end of the reply.
+//! A reply is one text, and the events for the other parts are chosen at its end.
 //!
 //! A reply starts with the acknowledgement, immediately, and ends with one done event. Agent
 //! developers reported that VS Code displays an "internal agent error" if a reply takes more than
@@ -77,7 +76,7 @@ pub use mount::Mount;
 pub use page_url::{Page, PageUrl};
 pub use reference::{Metadata, Reference};
 pub use request::{ChatRequest, Sampling};
-pub use session::Session;
+pub use session::Reply;
 pub use session_info::SessionInfo;
 pub use skill::{Skill, SkillCall, SkillReply};
 pub use verified::Verified;
@@ -90,7 +89,8 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use crate::protocol::{
-    Capabilities, Decode, Delta, Env, EventError, Events, Protocol, Refusal, TextMember,
+    Capabilities, Decode, Delta, Env, EventError, Events, Extras, Protocol, Refusal, Session,
+    TextMember,
 };
 use crate::sse;
 
@@ -101,17 +101,19 @@ pub struct GitHub;
 
 impl Protocol for GitHub {
     type Request = ChatRequest;
-    type Output = Output;
-    type Ending = Confirmation;
     type Event = Event;
     type Settings = ChunkForm;
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = Decoder;
 
     const NAME: &'static str = "github";
     const CAPABILITIES: Capabilities = Capabilities::CITATIONS
         .with(Capabilities::ERRORS)
         .with(Capabilities::QUESTIONS);
+    const EXTRAS: Extras<Self> = Extras {
+        lost: |_, _, out| session::lost(out),
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         // A JSON parser would only report a syntax error at offset 0.
@@ -135,12 +137,8 @@ impl Protocol for GitHub {
         deltas::deltas(event, to);
     }
 
-    fn session(request: &ChatRequest, chunks: &ChunkForm, env: &Env) -> Session {
-        Session::new(request, *chunks, env)
-    }
-
-    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        session::lost(out);
+    fn session(request: &ChatRequest, chunks: &ChunkForm, env: &Env) -> Session<Reply> {
+        session::session(request, *chunks, env)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The state of one reply, and the writing of its events.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use super::chunk::Chunk;
 use super::chunk_form::ChunkForm;
@@ -10,7 +11,8 @@ use super::reference::Reference;
 use super::request::ChatRequest;
 use crate::json::{Escape, List, ObjectWriter, ValueWriter, Wire, write_raw};
 use crate::protocol::{
-    self, AgentError, Citation, Env, Failure, Framing, Notice, Part, SendError, TextFrame, markdown,
+    AgentError, Blocks, Citation, End, Env, Notice, Part, SendError, Session, TextFrame, Writer,
+    markdown,
 };
 use crate::sse::EventWriter;
 
@@ -35,7 +37,7 @@ const DONE: &[u8] = b"data: [DONE]\n\n";
 /// Confirmations take precedence over errors, and errors over references; the parts with lower precedence become
 /// Markdown.
 #[derive(Debug)]
-pub struct Session {
+pub struct Reply {
     /// The common part of full chunks; `None` for the short form.
     head: Option<Head>,
     frame: TextFrame,
@@ -87,27 +89,29 @@ impl Head {
     }
 }
 
-impl Session {
-    pub(super) fn new(request: &ChatRequest, chunks: ChunkForm, env: &Env) -> Self {
-        let head = (chunks == ChunkForm::Full).then(|| Head::new(request, env));
-        let frame = match &head {
-            None => TextFrame::from_static(TEXT_HEAD, TEXT_TAIL, Escape::Json),
-            Some(head) => {
-                TextFrame::new([&head.start, FULL_HEAD].concat(), FULL_TAIL, Escape::Json)
-            }
-        };
-        Self {
-            head,
-            frame,
-            agent: request.agent.clone().unwrap_or_default(),
-            citations: HashMap::new(),
-            notices: Vec::new(),
-            named: false,
-            ending: Vec::new(),
-            has_confirmation: false,
-        }
-    }
+/// The writer of a reply.
+type To<'a> = Writer<'a, Reply>;
 
+pub(super) fn session(request: &ChatRequest, chunks: ChunkForm, env: &Env) -> Session<Reply> {
+    let head = (chunks == ChunkForm::Full).then(|| Head::new(request, env));
+    let frame = match &head {
+        None => TextFrame::from_static(TEXT_HEAD, TEXT_TAIL, Escape::Json),
+        Some(head) => TextFrame::new([&head.start, FULL_HEAD].concat(), FULL_TAIL, Escape::Json),
+    };
+    let reply = Reply {
+        head,
+        frame: frame.clone(),
+        agent: request.agent.clone().unwrap_or_default(),
+        citations: HashMap::new(),
+        notices: Vec::new(),
+        named: false,
+        ending: Vec::new(),
+        has_confirmation: false,
+    };
+    Session::new(reply).frame(frame).unchecked()
+}
+
+impl Reply {
     /// Writes text. The bytes are those of `JSON.stringify`: U+2028 and U+2029 are not escaped.
     fn write_text(&self, text: &str, out: &mut Vec<u8>) {
         self.frame.write(text, out);
@@ -186,14 +190,21 @@ impl Session {
     }
 }
 
-impl protocol::Session for Session {
+impl Blocks for Reply {
     type Output = Output;
     type Ending = super::Confirmation;
+    type Event = Infallible;
+    type Document = Infallible;
+
+    fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
+        match *never {}
+    }
 
     /// Writes the acknowledgement, on which the user interface reports that the agent is responding
     /// (the SDK's README requires it). Of the full chunks only this one has the role, like OpenAI's
     /// first chunk.
-    fn open(&mut self, out: &mut Vec<u8>) {
+    fn begin(&mut self, to: &mut To<'_>) {
+        let out = to.stream();
         match &self.head {
             None => out.extend_from_slice(ACKNOWLEDGE),
             Some(head) => {
@@ -205,21 +216,11 @@ impl protocol::Session for Session {
         }
     }
 
-    fn text_frame(&self) -> Option<TextFrame> {
-        Some(self.frame.clone())
-    }
-
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.write_text(text, out);
-        Ok(())
-    }
-
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         match part {
-            // The protocol has no event for progress (requested in user-feedback#4, never added).
-            Part::Status(_) | Part::ToolRun(_) => {}
-            // The platform counts tokens itself, and displays no reasoning.
-            Part::Reasoning(_) | Part::Usage(_) => {}
+            // The platform counts tokens itself, and displays no reasoning. The protocol has no event for progress
+            // (requested in user-feedback#4, never added).
+            Part::Reasoning(_) => {}
             Part::Cite(citation) => {
                 // Sent at the end, in one event: a second one would fail in `gh debug-cli`.
                 let place = self.citations.len();
@@ -227,20 +228,17 @@ impl protocol::Session for Session {
                     self.citations.insert(citation.clone(), place);
                 }
             }
-            Part::Table(table) => self.write_text(&table.to_markdown(), out),
-            Part::Chart(chart) => self.write_text(&chart.to_markdown(), out),
             Part::Error(notice) => self.notices.push(notice.clone()),
             Part::Confirm(question) => {
-                self.ending(&super::Confirmation::of(question)?, out)?;
+                self.ending(&super::Confirmation::of(question)?, to)?;
             }
-            Part::Calls(_) => return Err(SendError::Unsupported("calls of tools")),
-            // The reason is sent as a notice for the user, not as a finish reason.
-            Part::Cut(cut) => self.notices.push(cut.to_notice()),
+            part => return to.part(self, part),
         }
         Ok(())
     }
 
-    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
+        let out = to.stream();
         match output {
             Output::Text(text) => self.write_text(text, out),
             // The agent's own events are written at once. They also decide that the queued ones
@@ -284,8 +282,9 @@ impl protocol::Session for Session {
     fn ending(
         &mut self,
         confirmation: &super::Confirmation,
-        out: &mut Vec<u8>,
+        to: &mut To<'_>,
     ) -> Result<(), SendError> {
+        let out = to.stream();
         // Queued citations and notices cannot follow: only the ending may.
         self.yield_to_text(out);
         self.named = true;
@@ -297,15 +296,23 @@ impl protocol::Session for Session {
     /// Writes an empty text event, the only harmless filler, because the protocol has no event for
     /// this (requested in copilot-extensions/user-feedback#4). It has the id of all other chunks if
     /// they have one. Nothing is written after a confirmation: any text would follow the question.
-    fn keep_alive(&mut self, _: Framing, out: &mut Vec<u8>) {
+    fn keep_alive(&mut self, to: &mut To<'_>) -> bool {
         if !self.has_confirmation {
-            self.write_text("", out);
+            self.write_text("", to.stream());
         }
+        true
     }
 
-    /// Ends a successful turn: the queued events, then the chunk that ends the answer (the agent's
-    /// own if it sent one), then `[DONE]`.
-    fn finish(&mut self, out: &mut Vec<u8>) {
+    /// Writes the queued events, then the chunk that ends the answer (the agent's own if it sent one), then `[DONE]`. A
+    /// failure is one of the `copilot_errors`: the HTTP status has been sent before.
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if let End::Failed(failure) = end {
+            let notice = Notice::new(failure.message).code("agent_failed");
+            self.notices.push(notice);
+            // The failure is always sent as `copilot_errors`, even if another `copilot_*` event was written before.
+            self.named = false;
+        }
+        let out = to.stream();
         self.flush(out);
         match &self.head {
             _ if !self.ending.is_empty() => out.append(&mut self.ending),
@@ -316,16 +323,7 @@ impl protocol::Session for Session {
             }
         }
         out.extend_from_slice(DONE);
-    }
-
-    /// Ends a failed turn: `copilot_errors`, then done. The HTTP status has been sent before.
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        self.notices
-            .push(Notice::new(failure.message).code("agent_failed"));
-        // The failure is always sent as `copilot_errors`, even if another `copilot_*` event was
-        // written before.
-        self.named = false;
-        self.finish(out);
+        Ok(())
     }
 }
 

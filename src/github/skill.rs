@@ -1,7 +1,5 @@
 //! Skills: functions that the platform's model calls, one endpoint each.
 
-use std::fmt;
-
 use async_trait::async_trait;
 use http::HeaderMap;
 use serde::Serialize;
@@ -76,14 +74,7 @@ impl<T> SkillCall<T> {
     }
 }
 
-/// Prints neither arguments nor the values of headers.
-impl<T> fmt::Debug for SkillCall<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SkillCall")
-            .field("headers", &self.headers.keys().collect::<Vec<_>>())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[T] SkillCall for SkillCall<T>);
 
 /// The result of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::ops::Deref;
 
 /// A value whose sender was verified by a signature.
@@ -42,12 +41,7 @@ impl<T> Verified<T> {
     }
 }
 
-/// Prints the type only: the value is usually the body of a request.
-impl<T> fmt::Debug for Verified<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Verified").finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[T] Verified for Verified<T>);
 
 impl<T> Deref for Verified<T> {
     type Target = T;

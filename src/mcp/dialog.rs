@@ -5,7 +5,6 @@
 //! answer that reaches another process, or arrives after the end of the call, is lost.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
@@ -127,8 +126,4 @@ impl Drop for Dialog {
     }
 }
 
-impl fmt::Debug for Dialog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Dialog")
-    }
-}
+opaque_debug!(Dialog);

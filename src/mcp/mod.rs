@@ -101,10 +101,9 @@ pub use event::{
 };
 pub use mount::{Mount, Server};
 pub use request::{CallParams, CallRequest, Meta, STATELESS, VERSIONS};
-pub use session::Session;
+pub use session::Reply;
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -112,8 +111,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
 use crate::protocol::{
-    AgentError, Answered, Capabilities, Delta, Env, FrameDecoder, FrameEvent as _, Protocol,
-    Refusal, Resumption,
+    AgentError, Capabilities, Delta, Env, Extras, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    Resumption, Session,
 };
 use error::RpcError;
 use message::Message;
@@ -125,16 +124,41 @@ pub struct Mcp;
 
 impl Protocol for Mcp {
     type Request = CallRequest;
-    type Output = Content;
-    type Ending = Infallible;
     type Settings = ();
     type Event = Event;
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "mcp";
     const CAPABILITIES: Capabilities = Capabilities::STEPS;
-    const STORES_KEEP_ALIVE: bool = true;
+    const EXTRAS: Extras<Self> = Extras {
+        stores_keep_alive: true,
+        question_scope,
+        // Waits for the answer to a question on the open stream.
+        answered: |request| {
+            let dialog = Arc::clone(request.found.dialog.as_ref()?);
+            let mut next = request.clone();
+            Some(Box::pin(async move {
+                next.found.answer = Some(dialog.answered().await?);
+                Some(next)
+            }))
+        },
+        resumption: |request| {
+            let has_token = !request.params.meta.progress_token.is_null();
+            match request.found.is_stream && (has_token || request.found.is_primed) {
+                true => Resumption::Possible,
+                // The first event id that this client would see is the id of the last event.
+                false => Resumption::Never,
+            }
+        },
+        stored: |reply| reply.is_stored = true,
+        lost: |first_event, _, out| {
+            if let Some(id) = position::call_of(first_event) {
+                lost(id, out);
+            }
+        },
+        ..Extras::NONE
+    };
 
     fn read(parts: &Parts, body: Bytes) -> Result<CallRequest, Refusal> {
         let message = Message::read(body).map_err(|error| error.to_refusal())?;
@@ -153,58 +177,33 @@ impl Protocol for Mcp {
         root.or_else(|| thread::new_root(request)).map(Cow::Owned)
     }
 
-    /// Binds a question in a dialog to the tool and its arguments. A question in text, which another call answers, is
-    /// bound only to the tool.
-    fn question_scope(request: &CallRequest) -> Option<Cow<'_, str>> {
-        let tool = &request.params.name;
-        if !request.has_forms() && request.found.dialog.is_none() && request.response().is_none() {
-            return Some(Cow::Borrowed(tool));
-        }
-        let question = request.question().unwrap_or_default();
-        let handle = request.handle().unwrap_or_default();
-        let (length, nonce) = (question.len(), request.nonce());
-        Some(Cow::Owned(format!(
-            "{tool} {length} {question}{handle} {nonce}"
-        )))
-    }
-
     fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
         deltas::deltas(event, to);
     }
 
-    fn session(request: &CallRequest, (): &(), env: &Env) -> Session {
+    fn session(request: &CallRequest, (): &(), env: &Env) -> Session<Reply> {
         session::session(request, env)
-    }
-
-    /// Waits for the answer to a question on the open stream.
-    fn answered(request: &CallRequest) -> Option<Answered<CallRequest>> {
-        let dialog = Arc::clone(request.found.dialog.as_ref()?);
-        let mut next = request.clone();
-        Some(Box::pin(async move {
-            next.found.answer = Some(dialog.answered().await?);
-            Some(next)
-        }))
-    }
-
-    fn resumption(request: &CallRequest) -> Resumption {
-        let has_token = !request.params.meta.progress_token.is_null();
-        match request.found.is_stream && (has_token || request.found.is_primed) {
-            true => Resumption::Possible,
-            // The first event id that this client would see is the id of the last event.
-            false => Resumption::Never,
-        }
-    }
-
-    fn lost(first_event: &[u8], _: u64, out: &mut Vec<u8>) {
-        if let Some(id) = position::call_of(first_event) {
-            lost(id, out);
-        }
     }
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         let json = HeaderValue::from_static("application/json");
         refusal.to_response(json, RpcError::of(refusal).to_body(None))
     }
+}
+
+/// Binds a question in a dialog to the tool and its arguments. A question in text, which another call answers, is bound
+/// only to the tool.
+fn question_scope(request: &CallRequest) -> Option<Cow<'_, str>> {
+    let tool = &request.params.name;
+    if !request.has_forms() && request.found.dialog.is_none() && request.response().is_none() {
+        return Some(Cow::Borrowed(tool));
+    }
+    let question = request.question().unwrap_or_default();
+    let handle = request.handle().unwrap_or_default();
+    let (length, nonce) = (question.len(), request.nonce());
+    Some(Cow::Owned(format!(
+        "{tool} {length} {question}{handle} {nonce}"
+    )))
 }
 
 /// Writes the result of a call whose reply was lost.

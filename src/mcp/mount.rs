@@ -1,6 +1,5 @@
 //! Mounting an agent as a tool.
 
-use std::fmt;
 use std::sync::Arc;
 
 use http::{HeaderValue, Method};
@@ -241,11 +240,7 @@ impl Tools {
     }
 }
 
-impl fmt::Debug for Mounted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Mounted").field(&self.tool.name).finish()
-    }
-}
+opaque_debug!(Mounted);
 
 /// Returns `true` if all clients accept the name.
 fn is_name(name: &str) -> bool {

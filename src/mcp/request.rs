@@ -1,6 +1,5 @@
 //! The request of a client: a call of a tool.
 
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -169,16 +168,7 @@ pub(super) struct Found {
     pub(super) answer: Option<(String, bool)>,
 }
 
-/// Does not print the conversation.
-impl fmt::Debug for Found {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Found")
-            .field("era", &self.era)
-            .field("is_stream", &self.is_stream)
-            .field("turns", &self.turns.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Found);
 
 /// These facts are not part of the message.
 impl PartialEq for Found {

@@ -1,6 +1,6 @@
 //! Writing one reply.
 
-use std::fmt;
+use std::convert::Infallible;
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,7 +15,7 @@ use crate::json::escape::escaped_len;
 use crate::json::wire::object;
 use crate::json::{Escape, Json, ValueWriter, Wire as _, escape};
 use crate::protocol::{
-    Citation, Env, Failure, FrameEvent as _, Framing, Part, Question, Room, SendError, Status,
+    Blocks, Citation, End, Env, FrameEvent as _, Part, Question, Room, SendError, Session, Writer,
     markdown, plain_text,
 };
 
@@ -47,7 +47,7 @@ const UNANSWERED: &str = "The question was not answered, so nothing was done.";
 /// One reply: the text of the answer so far, and the progress messages about it.
 ///
 /// A result contains the complete answer in one text: clients discard other parts, or hide the text because of them.
-pub struct Session {
+pub struct Reply {
     env: Env,
     /// The id of the call.
     id: Json,
@@ -70,14 +70,13 @@ pub struct Session {
     unshown: usize,
     /// The text so far.
     text: String,
-    citations: Vec<Citation>,
     /// Parts besides the text.
     parts: Vec<Content>,
     room: Room<LIMIT>,
     asked: Asked,
     /// The position of the next event, if the reply is stored and its events have ids.
     events: Option<Position>,
-    is_stored: bool,
+    pub(super) is_stored: bool,
     is_primed: bool,
     is_plain: bool,
 }
@@ -91,7 +90,10 @@ enum Asked {
     Stream,
 }
 
-pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
+/// The writer of a reply.
+type To<'a> = Writer<'a, Reply>;
+
+pub(super) fn session(request: &CallRequest, env: &Env) -> Session<Reply> {
     let found = &request.found;
     let token = &request.params.meta.progress_token;
     let mut head = Vec::new();
@@ -102,7 +104,7 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
         ValueWriter::new(&mut head, Escape::JsonAndSeparators).raw(token);
         head.extend_from_slice(br#","progress":"#);
     }
-    Session {
+    let reply = Reply {
         env: env.clone(),
         id: request.id.clone(),
         era: found.era,
@@ -120,7 +122,6 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
         shown: env.now(),
         unshown: 0,
         text: String::new(),
-        citations: Vec::new(),
         parts: Vec::new(),
         room: Room::default(),
         asked: Asked::Nothing,
@@ -128,7 +129,8 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session {
         is_stored: false,
         is_primed: found.is_primed,
         is_plain: found.is_plain,
-    }
+    };
+    Session::new(reply).unchecked()
 }
 
 /// Returns the lines of a text, each converted by [`plain_text`], without empty lines.
@@ -138,7 +140,7 @@ fn plain_lines(text: &str) -> String {
     lines.join("\n")
 }
 
-impl Session {
+impl Reply {
     /// Writes the lines of an event before its data.
     fn begin(&mut self, out: &mut Vec<u8>) {
         if let Some(position) = &mut self.events {
@@ -216,11 +218,7 @@ impl Session {
         Ok(())
     }
 
-    fn status(&mut self, status: &Status, out: &mut Vec<u8>) {
-        self.show(&status.message, out);
-    }
-
-    fn confirm(&mut self, question: &Question<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn confirm(&mut self, question: &Question<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         // Control characters and markup would change what the user sees and confirms.
         let texts = [&*question.title, &*question.message].map(plain_lines);
         let texts = texts.into_iter().filter(|text| !text.is_empty());
@@ -254,11 +252,11 @@ impl Session {
             if let Some(id) = dialog.ask(text) {
                 let id = Json::encode(&id).unwrap_or_default();
                 let question = Elicitation { id, params };
-                self.event(&Event::Question(question), out);
+                self.event(&Event::Question(question), to.stream());
                 self.asked = Asked::Stream;
                 // The agent runs again from the start with the answer.
                 self.text.clear();
-                self.citations.clear();
+                to.take_sources();
                 self.parts.clear();
                 return Ok(());
             }
@@ -271,18 +269,12 @@ impl Session {
             true => question.to_text()?,
         };
         self.room.take(escaped_len(&text))?;
-        self.sources();
+        to.sources(self)?;
         if in_text {
             self.continued();
         }
         self.text.push_str(&text);
         Ok(())
-    }
-
-    /// Appends the list of sources.
-    fn sources(&mut self) {
-        let sources = markdown::sources(&std::mem::take(&mut self.citations));
-        self.text.push_str(&sources);
     }
 
     /// Appends the handle of the conversation.
@@ -327,20 +319,23 @@ impl Session {
     }
 }
 
-impl crate::protocol::Session for Session {
+impl Blocks for Reply {
     type Output = Content;
-    type Ending = std::convert::Infallible;
+    type Ending = Infallible;
+    type Event = Infallible;
+    type Document = Infallible;
 
-    fn set_stored(&mut self) {
-        self.is_stored = true;
+    fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
+        match *never {}
     }
 
     /// Writes a first event that has only an id, so that a client can resume a stream that breaks before the next
     /// event.
-    fn open(&mut self, out: &mut Vec<u8>) {
+    fn begin(&mut self, to: &mut To<'_>) {
         if !self.is_stored {
             return;
         }
+        let out = to.stream();
         let position = Position::new(&self.reply, &self.id);
         if self.head.is_empty() && !self.is_primed {
             // Clients of these versions may reject events without data. If the reply is lost, the failed result needs
@@ -358,53 +353,39 @@ impl crate::protocol::Session for Session {
         }
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.push(text, out)
-    }
-
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         match part {
+            Part::Text(text) => self.push(text, to.stream())?,
             Part::Reasoning(text) => {
                 if self.is_due(text.len()) {
-                    self.show(THINKING, out);
+                    self.show(THINKING, to.stream());
                 }
             }
-            Part::Status(status) => self.status(status, out),
-            Part::ToolRun(run) => self.status(&run.to_status(), out),
+            Part::Status(status) => self.show(&status.message, to.stream()),
             Part::Cite(citation) => {
-                let size = citation.title.len()
-                    + [&citation.url, &citation.excerpt]
-                        .into_iter()
-                        .flatten()
-                        .map(String::len)
-                        .sum::<usize>();
+                let texts = [&citation.url, &citation.excerpt].into_iter().flatten();
+                let size = citation.title.len() + texts.map(String::len).sum::<usize>();
                 self.room.take(size + 64)?;
-                self.citations.push(citation.clone());
+                return to.part(self, part);
             }
-            Part::Table(table) => self.push(&table.to_markdown(), out)?,
-            Part::Chart(chart) => self.push(&chart.to_markdown(), out)?,
-            Part::Error(notice) => self.push(&notice.to_markdown(), out)?,
-            Part::Cut(cut) => self.push(&cut.to_notice().to_markdown(), out)?,
-            Part::Usage(_) => {}
-            Part::Confirm(question) => self.confirm(question, out)?,
-            Part::Calls(_) => {
-                let reason = "a call: the tools of the caller are unknown";
-                return Err(SendError::Unsupported(reason));
-            }
+            // Their size was taken before.
+            Part::Sources(citations) => self.text.push_str(&markdown::sources(citations)),
+            Part::Confirm(question) => self.confirm(question, to)?,
+            part => return to.part(self, part),
         }
         Ok(())
     }
 
-    fn output(&mut self, output: &Content, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn output(&mut self, output: &Content, to: &mut To<'_>) -> Result<(), SendError> {
         match output {
-            Content::Text(text) => self.push(&text.text, out),
+            Content::Text(text) => self.push(&text.text, to.stream()),
             Content::Other(_) => Err(SendError::Invalid(
                 "content of a type that clients do not know".to_owned(),
             )),
             // Clients of these versions lose an answer with content of a type that they do not know.
             Content::ResourceLink(link) if self.is_plain => {
                 let link = Citation::new(&*link.name).url(&*link.uri);
-                self.part(Part::Cite(&link), out)
+                self.part(Part::Cite(&link), to)
             }
             part => {
                 self.room.take(part.to_raw().as_bytes().len())?;
@@ -414,64 +395,51 @@ impl crate::protocol::Session for Session {
         }
     }
 
-    fn ending(&mut self, ending: &Self::Ending, _: &mut Vec<u8>) -> Result<(), SendError> {
-        match *ending {}
+    fn ending(&mut self, never: &Infallible, _: &mut To<'_>) -> Result<(), SendError> {
+        match *never {}
     }
 
     /// Writes progress, or a comment for a client without a token, which keeps the connection open but resets no
     /// timeout.
-    fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
-        match (self.head.is_empty(), self.is_stored) {
-            (false, _) => self.write_progress(out),
-            (true, false) => out.extend_from_slice(framing.keep_alive()),
-            // Each reader of a stored reply adds its own comments.
-            (true, true) => {}
+    fn keep_alive(&mut self, to: &mut To<'_>) -> bool {
+        if !self.head.is_empty() {
+            self.write_progress(to.stream());
         }
+        // Each reader of a stored reply adds its own comments.
+        !self.head.is_empty() || self.is_stored
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        match std::mem::replace(&mut self.asked, Asked::Nothing) {
-            Asked::Result(result) => {
+    /// Writes the result. That of a failure is the text so far, and then the message: with it, no client repeats the
+    /// call, and all clients pass the text to their models. A cancelled turn has no handle, because it is not recorded.
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        let out = to.stream();
+        match (end, std::mem::replace(&mut self.asked, Asked::Nothing)) {
+            (End::Failed(failure), _) => {
+                self.text.push_str("\n\n");
+                self.text.push_str(failure.message);
+                self.result(true, out);
+            }
+            (_, Asked::Result(result)) => {
                 let (id, result) = (self.id.clone(), *result);
                 self.event(&Event::Result(Answer { id, result }), out);
             }
-            Asked::Stream if self.dialog.as_ref().is_some_and(|it| it.is_open()) => {
+            (_, Asked::Stream) if self.dialog.as_ref().is_some_and(|it| it.is_open()) => {
                 self.text.push_str(UNANSWERED);
                 self.result(true, out);
             }
-            _ => {
-                self.sources();
-                self.continued();
+            (end, _) => {
+                if let End::Answered = end {
+                    self.continued();
+                }
                 self.result(false, out);
             }
         }
-    }
-
-    /// Writes no handle: a cancelled turn is not recorded.
-    fn cancelled(&mut self, out: &mut Vec<u8>) {
-        self.handle = None;
-        self.finish(out);
+        Ok(())
     }
 
     fn reply_id(&self) -> Option<&str> {
         Some(&self.reply)
     }
-
-    /// Writes a failed result: the text so far, and then the message. With it, no client repeats the call, and all
-    /// clients pass the text to their models.
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        self.text.push_str("\n\n");
-        self.text.push_str(failure.message);
-        self.result(true, out);
-    }
 }
 
-/// Does not print the text.
-impl fmt::Debug for Session {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session")
-            .field("progress", &self.progress)
-            .field("text", &self.text.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Reply);

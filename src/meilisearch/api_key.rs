@@ -1,7 +1,5 @@
 //! Keys of the server.
 
-use std::fmt;
-
 use http::HeaderValue;
 
 use super::InstanceError;
@@ -32,8 +30,4 @@ impl ApiKey {
     }
 }
 
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey(..)")
-    }
-}
+opaque_debug!(ApiKey);

@@ -3,8 +3,6 @@
 //! The decoder is not a [`FrameDecoder`](crate::protocol::FrameDecoder): a frame can have several events, and some
 //! events span several frames.
 
-use std::fmt;
-
 use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
@@ -203,12 +201,4 @@ impl Decoder {
     }
 }
 
-/// Prints the progress only, never the content of calls.
-impl fmt::Debug for Decoder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoder")
-            .field("round", &self.round.id())
-            .field("done", &self.done)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Decoder);

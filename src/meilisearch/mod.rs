@@ -101,7 +101,7 @@ pub use progress::{Progress, Search};
 pub use protocol::Meilisearch;
 pub use provider::Provider;
 pub use request::ChatRequest;
-pub use session::{Reply, Session};
+pub use session::Reply;
 pub use sources::Sources;
 pub use tools::Tools;
 

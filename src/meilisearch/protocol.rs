@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{AgentError, Capabilities, Delta, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Delta, Env, Extras, Protocol, Refusal, Session};
 
-use super::{ApiError, ChatRequest, Decoder, Ending, Event, Failure, Output, Session, session};
+use super::{ApiError, ChatRequest, Decoder, Event, Failure, Reply, session};
 
 /// The protocol of Meilisearch chat.
 #[derive(Clone, Copy, Debug)]
@@ -15,15 +15,21 @@ pub struct Meilisearch;
 
 impl Protocol for Meilisearch {
     type Request = ChatRequest;
-    type Output = Output;
-    type Ending = Ending;
     type Event = Event;
     type Settings = ();
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = Decoder;
 
     const NAME: &'static str = "meilisearch";
     const CAPABILITIES: Capabilities = Capabilities::TEXT;
+    const EXTRAS: Extras<Self> = Extras {
+        lost: |_, _, out| {
+            // The event has no id, because no environment is available here to create a random one.
+            Failure::new("server_error", AgentError::LOST).write("", out);
+            out.extend_from_slice(b"data: [DONE]\n\n");
+        },
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         Ok(ChatRequest::read(&body)?)
@@ -33,14 +39,8 @@ impl Protocol for Meilisearch {
         super::deltas::deltas(event, to);
     }
 
-    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {
+    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session<Reply> {
         session::session(request, env)
-    }
-
-    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        // The event has no id, because no environment is available here to create a random one.
-        Failure::new("server_error", AgentError::LOST).write("", out);
-        out.extend_from_slice(b"data: [DONE]\n\n");
     }
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {

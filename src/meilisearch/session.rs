@@ -4,15 +4,12 @@ use std::convert::Infallible;
 
 use crate::json::{Escape, Json, ValueWriter, Wire};
 use crate::openai::{ToolCall, ToolCallDelta};
-use crate::protocol::{self, Block, BlockSession, Blocks, Cut, Env, SendError, Writer};
+use crate::protocol::{Block, Blocks, End, Env, Part, SendError, Session, Writer};
 
 use super::chunk::{ChatChunk, Choice};
 use super::{
     Call, ChatRequest, Ending, Event, Failure, FinishReason, Output, Provider, Tools, Unknown,
 };
-
-/// The session of one reply.
-pub type Session = BlockSession<Reply>;
 
 /// One reply: the rounds of a model, whose texts clients join.
 #[derive(Debug)]
@@ -32,8 +29,8 @@ pub struct Reply {
 /// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
-pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
-    BlockSession::new(Reply {
+pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
+    Session::new(Reply {
         env: env.clone(),
         tools: request.tools,
         round: round(env),
@@ -53,9 +50,6 @@ impl Blocks for Reply {
     type Ending = Ending;
     type Event = Event;
     type Document = Infallible;
-
-    const ESCAPE: Escape = Escape::Json;
-    const NOT_OFFERED: &'static str = "calls";
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         let mut choice = Choice::default();
@@ -105,8 +99,8 @@ impl Blocks for Reply {
         to.event(self, Event::RoundBreak);
     }
 
-    fn piece(&self, _: Block, text: String) -> Event {
-        Event::Text(text)
+    fn piece(&self, _: Block, text: String) -> Option<Event> {
+        Some(Event::Text(text))
     }
 
     fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
@@ -135,7 +129,7 @@ impl Blocks for Reply {
 
     fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
         match ending {
-            Ending::Finish(reason) => self.finish(reason.clone(), to),
+            Ending::Finish(reason) => self.finish(reason.clone(), to)?,
             Ending::Failure(failure) => {
                 let mut failure = failure.clone();
                 if !failure.is_terminal() {
@@ -148,34 +142,29 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    /// Writes nothing: a Meilisearch server drops reasoning and usage, and the protocol has no event for steps, because
-    /// a progress notification must name a search.
-    fn reasoning(&mut self, _: &str, _: &mut To<'_>) {}
-
-    fn calls(&mut self, _: &[protocol::ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
-        Err(SendError::Unsupported(Self::NOT_OFFERED))
-    }
-
-    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
-        match FinishReason::of(cut) {
-            Some(reason) => self.finish(reason, to),
-            None => self.error(&cut.to_notice(), to),
+    /// Writes no reasoning, usage or steps: a Meilisearch server drops the first two, and a progress notification must
+    /// name a search.
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            Part::Reasoning(_) => Ok(()),
+            Part::Cut(cut) => match FinishReason::of(cut) {
+                Some(reason) => self.finish(reason, to),
+                None => to.part(self, part),
+            },
+            part => to.part(self, part),
         }
     }
 
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if let End::Failed(failure) = end {
+            self.fail_with(Failure::new("server_error", failure.message), to);
+            return Ok(());
+        }
         if !self.has_reason {
-            self.finish(FinishReason::Stop, to);
+            self.finish(FinishReason::Stop, to)?;
         }
-        Ok(())
-    }
-
-    fn fail(&mut self, failure: &protocol::Failure<'_>, to: &mut To<'_>) {
-        self.fail_with(Failure::new("server_error", failure.message), to);
-    }
-
-    fn trail(&mut self, to: &mut To<'_>) {
         to.event(self, Event::Done);
+        Ok(())
     }
 }
 
@@ -190,15 +179,17 @@ impl Reply {
         }
     }
 
-    fn finish(&mut self, reason: FinishReason, to: &mut To<'_>) {
-        to.sources(self);
+    fn finish(&mut self, reason: FinishReason, to: &mut To<'_>) -> Result<(), SendError> {
+        to.sources(self)?;
         to.event(self, Event::Finish(reason));
         self.has_reason = true;
+        Ok(())
     }
 
     fn fail_with(&self, failure: Failure, to: &mut To<'_>) {
         to.fail();
         to.event(self, Event::Error(failure));
+        to.event(self, Event::Done);
     }
 
     /// Returns an id, or a random one in place of an empty one.

@@ -9,6 +9,7 @@ mod card;
 mod chat;
 #[cfg(feature = "tracing")]
 mod contents;
+mod free_text;
 mod mount;
 mod passthrough;
 mod profile;
@@ -31,6 +32,7 @@ use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog, cards, unknown_model};
 pub use chat::{chat, chat_with_contents};
+pub use free_text::{free_text_arguments, free_text_input, free_text_tool};
 pub use passthrough::Passthrough;
 pub(crate) use profile::NO_REASONING;
 pub use profile::{CacheMarks, Effort, Names, Profile, ReasoningMember, Setting, SystemPlace};

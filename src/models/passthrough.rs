@@ -75,7 +75,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         if is_same {
             relay.decoder = EventDecoder::new().limit(LIMIT);
         }
-        let is_stream = P::is_stream(request);
+        let is_stream = (P::EXTRAS.is_stream)(request);
         if is_same && !is_stream {
             // The server may send a stream all the same.
             relay.completion = Completion::new().limit(LIMIT);

@@ -347,7 +347,7 @@ impl Profile {
             all.extend(value.clone().map(|value| (*limit, value)));
         }
         if let (None, Some(default)) = (&value, self.max_tokens) {
-            let limit = limit.or(limits.first()).copied();
+            let limit = limit.or_else(|| limits.first()).copied();
             all.extend(limit.map(|name| (name, default.to_raw())));
         }
         for name in ["stop", "stop_sequences"] {
@@ -473,7 +473,7 @@ fn replaced<'a>(json: &[u8], other: impl Fn(&str) -> Option<&'a str>) -> Option<
         let escaped = memchr::memchr(b'\\', quoted).and_then(|_| Json::parse(quoted.to_vec()).ok());
         let text = match &escaped {
             Some(json) => json.string()?,
-            None => str::from_utf8(text.get(..end)?).ok()?.into(),
+            None => std::str::from_utf8(text.get(..end)?).ok()?.into(),
         };
         out.extend_from_slice(rest.get(..start)?);
         match other(&text).and_then(|other| Json::encode(other).ok()) {

@@ -13,7 +13,7 @@ use crate::json::JsonError;
 use crate::protocol::spans;
 use crate::protocol::{
     Citation, Completion, CompletionError, ContextTooLong, Cut, Delta, EventDecoder, EventError,
-    Framing, ModelFault, Part, Protocol, SendError, TooLarge, Usage,
+    Framing, ModelFault, Output, Part, Protocol, SendError, TooLarge, Usage,
 };
 
 /// A relay of another server's events, for example of a model, into a reply.
@@ -395,7 +395,7 @@ impl<U: Upstream> Relay<U> {
     /// Writes what the last event said: its form in the same dialect, or its text and its reasoning; and then its usage.
     async fn write<P: Protocol>(
         &mut self,
-        native: Option<U::Output>,
+        native: Option<Output<U>>,
         reply: &Reply<P>,
     ) -> Result<(), RelayError> {
         let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();

@@ -5,7 +5,9 @@ use bytes::Bytes;
 use super::{CallResult, Dialect, Names, Profile};
 use crate::agent::Request;
 use crate::json::Json;
-use crate::protocol::{Call, Completion, Conversation, FrameKind, Protocol, Tool, ToolChoice};
+use crate::protocol::{
+    Call, Completion, Conversation, FrameKind, Output, Protocol, Session, Tool, ToolChoice,
+};
 
 /// A dialect of models' servers: how a model is called, and how its stream is relayed.
 pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
@@ -55,11 +57,11 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
 
     /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
     /// can continue or fail the reply.
-    fn follow(session: &mut Self::Session, event: &Self::Event) -> FrameKind;
+    fn follow(session: &mut Session<Self::Blocks>, event: &Self::Event) -> FrameKind;
 
     /// Converts an event into output of a reply of the same dialect, with everything that only this dialect has. `None`
     /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
-    fn native(event: &Self::Event) -> Option<Self::Output>;
+    fn native(event: &Self::Event) -> Option<Output<Self>>;
 
     /// Appends an answer to the request that it answers, and the results of its calls, for the next request. The calls
     /// are those of the answer, in its order, with unique ids, and with arguments that are JSON objects.

@@ -111,7 +111,8 @@ impl Conversation for ChatRequest {
         }
     }
 
-    /// Returns the tools, also those in the deprecated member `functions`.
+    /// Returns the tools, also those in the deprecated member `functions`, and tools with free text as functions with the
+    /// argument `input`.
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
         let deprecated = self.unknown.get("functions").into_iter();
         let deprecated = deprecated.flat_map(Json::elements);
@@ -126,7 +127,7 @@ impl Conversation for ChatRequest {
             tool.parameters.clone_from(&function.parameters);
             tool
         });
-        tools.chain(deprecated)
+        tools.chain(self.free_text_tools()).chain(deprecated)
     }
 }
 

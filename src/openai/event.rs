@@ -61,10 +61,8 @@ pub enum Ending {
     Error(ErrorObject),
 }
 
-impl From<ToolCall> for Ending {
-    fn from(call: ToolCall) -> Self {
-        Self::Calls(vec![call])
-    }
+from! {
+    ToolCall => Ending: |call| Self::Calls(vec![call]),
 }
 
 crate::from_values!(Event { Chunk(ChatCompletionChunk) });

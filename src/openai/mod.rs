@@ -129,7 +129,7 @@ pub use message::ChatMessage;
 pub use mount::Model;
 pub use relay::Relay;
 pub use request::{ChatRequest, StreamOptions};
-pub use session::{Reply, Session};
+pub use session::Reply;
 pub use tool::{Function, Tool};
 pub use tool_call::{FunctionCall, FunctionDelta, ToolCall, ToolCallDelta, ToolKind};
 pub use usage::Usage;
@@ -138,7 +138,9 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{self, AgentError, Capabilities, Env, Failure, Protocol, Refusal};
+use crate::protocol::{
+    self, AgentError, Capabilities, Env, Extras, Failure, Protocol, Refusal, Session,
+};
 
 /// The chat completion protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -147,16 +149,24 @@ pub struct OpenAi;
 
 impl Protocol for OpenAi {
     type Request = ChatRequest;
-    type Output = ChatCompletionChunk;
-    type Ending = Ending;
     type Event = Event;
     type Settings = ();
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = Decoder;
 
     const NAME: &'static str = "openai";
     const CAPABILITIES: Capabilities = Capabilities::CALLS.with(Capabilities::REASONING);
-    const AWAITS_OUTPUT: bool = true;
+    const EXTRAS: Extras<Self> = Extras {
+        awaits_output: true,
+        is_stream: ChatRequest::is_stream,
+        lost: |_, _, out| {
+            let error = ErrorObject::failure(&Failure::new(AgentError::LOST));
+            out.extend_from_slice(b"data: ");
+            error.write_body(out);
+            out.extend_from_slice(b"\n\n");
+        },
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)
@@ -166,19 +176,8 @@ impl Protocol for OpenAi {
         relay::deltas(event, to);
     }
 
-    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {
+    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session<Reply> {
         session::session(request, env)
-    }
-
-    fn is_stream(request: &ChatRequest) -> bool {
-        request.is_stream()
-    }
-
-    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        let error = ErrorObject::failure(&Failure::new(AgentError::LOST));
-        out.extend_from_slice(b"data: ");
-        error.write_body(out);
-        out.extend_from_slice(b"\n\n");
     }
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use bytes::Bytes;
 
-use super::session::{self, Session};
+use super::session::{self, Reply};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, CompletedChoice,
     Content, ErrorObject, Event, FunctionCall, FunctionDelta, Logprobs, OpenAi, Tool, ToolCall,
@@ -16,7 +16,7 @@ use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
     self, Call, CallDelta, Citation, CompletedItem, Completion, Conversation, Delta, Failure,
-    FrameKind, Native, NativeForm, Part, ToolChoice, Usage,
+    FrameKind, Native, NativeForm, Part, Session, ToolChoice, Usage,
 };
 
 /// A relay of another server's chunks into a reply.
@@ -68,7 +68,7 @@ impl Upstream for OpenAi {
         ChatCompletion::from(answer).to_json()
     }
 
-    fn follow(session: &mut Session, event: &Event) -> FrameKind {
+    fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session::follow(session, event)
     }
 

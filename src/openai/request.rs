@@ -8,7 +8,8 @@ use serde::Serialize;
 
 use super::{ChatMessage, Content, Function, Tool};
 use crate::json::{Json, List, Members, Wire, WriteError};
-use crate::protocol::Refusal;
+use crate::models::free_text_tool;
+use crate::protocol::{self, Refusal};
 
 /// A chat completion request, for clients and servers.
 ///
@@ -125,15 +126,25 @@ impl ChatRequest {
         !self.is_stream() || options.is_some_and(|options| options.include_usage == Some(true))
     }
 
-    /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.
-    pub(super) fn offered(&self) -> impl Iterator<Item = &Function> + Send {
+    /// Returns an iterator over the tools that may be called; empty if `tool_choice` is `none`.
+    fn allowed(&self) -> impl Iterator<Item = &Tool> + Send {
         let choice = self.tool_choice.as_ref();
         // Tools with `tool_choice: none` explain earlier calls to a model, and must not be called.
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
-        let tools = self.tools.iter().filter(move |_| !none);
-        tools
+        self.tools.iter().filter(move |_| !none)
+    }
+
+    /// Returns an iterator over the functions that may be called.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &Function> + Send {
+        self.allowed()
             .filter_map(|tool| tool.function.as_ref())
             .filter(|function| !function.name.is_empty())
+    }
+
+    /// Returns an iterator over the tools with free text that may be called, as functions.
+    pub(super) fn free_text_tools(&self) -> impl Iterator<Item = protocol::Tool<'_>> + Send {
+        let custom = self.allowed().filter_map(|tool| tool.unknown.get("custom"));
+        custom.filter_map(free_text_tool)
     }
 
     /// Returns the names in the member that `tools` has replaced.

@@ -1,7 +1,7 @@
 //! One reply, as a stream of chunks or as one completion.
 
-use std::collections::BTreeMap;
-use std::{fmt, mem};
+use std::collections::{BTreeMap, HashSet};
+use std::mem;
 
 use super::turn::Turn;
 use super::{
@@ -11,8 +11,8 @@ use super::{
 use crate::json::{Escape, Json, List, Members, ValueWriter, Wire, own};
 use crate::protocol::fragments::weight;
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Completion, Cut, Env, Failure,
-    FrameKind, SendError, ToolCall, Writer,
+    self, AnswerDocument, Block, Blocks, Citation, Completion, End, Env, FrameKind, Part,
+    SendError, Session, ToolCall, Writer,
 };
 
 /// The maximum number of choices of a request.
@@ -23,9 +23,6 @@ const MAX_BUFFERED: usize = 16 * 1024 * 1024;
 const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
 /// The maximum number of members that are queued for the next chunk.
 const MAX_PENDING: usize = 64;
-
-/// The session of one reply.
-pub type Session = BlockSession<Reply>;
 
 /// One reply: the head of its chunks, and what is buffered until its end.
 ///
@@ -50,12 +47,14 @@ pub struct Reply {
     said: bool,
     /// Set once a chunk of another server was written as it came.
     is_passed: bool,
+    /// The names of the tools with free text that the request offers.
+    free_text: HashSet<String>,
 }
 
 /// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
-pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
+pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
     let mut head = ChatCompletionChunk {
         id: Some(format!("chatcmpl-{}", env.hex_id())),
         created: Some(env.unix_time()),
@@ -76,16 +75,26 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
         buffered: 0,
         said: false,
         is_passed: false,
+        free_text: request
+            .free_text_tools()
+            .map(|tool| tool.name.into())
+            .collect(),
     };
+    let free_text: Vec<_> = reply.free_text.iter().cloned().collect();
     let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
     let functions = request.offered().map(|function| function.name.clone());
-    BlockSession::new(reply)
-        .tools(functions.chain(request.deprecated_functions()))
+    Session::new(reply)
+        .any_call()
+        .tools(
+            functions
+                .chain(request.deprecated_functions())
+                .chain(free_text),
+        )
         .document(document)
 }
 
 /// Follows an event of another server.
-pub(super) fn follow(session: &mut Session, event: &Event) -> FrameKind {
+pub(super) fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
     let Event::Chunk(chunk) = event else {
         return FrameKind::Dropped;
     };
@@ -125,8 +134,6 @@ impl Blocks for Reply {
     type Event = Event;
     type Document = Completion;
 
-    const TAKES_ANY_CALL: bool = true;
-
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: ");
         match event {
@@ -147,16 +154,16 @@ impl Blocks for Reply {
 
     /// Returns a piece of text, or of reasoning as `reasoning_content`, the member that other
     /// compatible servers use, in chunks and in the message of a completion.
-    fn piece(&self, block: Block, text: String) -> Event {
+    fn piece(&self, block: Block, text: String) -> Option<Event> {
         let mut delta = Delta::default();
         match block {
             Block::Reasoning => delta.unknown.push("reasoning_content", text.to_raw()),
             _ => delta.content = Some(text),
         }
-        Event::Chunk(ChatCompletionChunk {
+        Some(Event::Chunk(ChatCompletionChunk {
             choices: vec![Choice::new(0, delta)].into(),
             ..self.head.clone()
-        })
+        }))
     }
 
     fn output(&mut self, chunk: &ChatCompletionChunk, to: &mut To<'_>) -> Result<(), SendError> {
@@ -229,57 +236,40 @@ impl Blocks for Reply {
         self.output(&Choice::new(0, delta).finish(reason).into(), to)
     }
 
-    /// Writes a citation of a model as an annotation.
-    fn cite(&mut self, citation: &Citation, to: &mut To<'_>) {
-        let Some(url) = citation.web_url().filter(|_| citation.by_model) else {
-            return to.buffer(citation);
-        };
-        let source = Json::object(|source| {
-            // The place is required, and not known.
-            source.u64("start_index", 0).u64("end_index", 0);
-            source.str("title", &citation.title).str("url", url);
-        });
-        let annotation = Json::object(|annotation| {
-            annotation
-                .str("type", "url_citation")
-                .raw("url_citation", &source);
-        });
-        let annotations: List<Json> = [annotation].into_iter().collect();
-        let mut delta = Delta::default();
-        delta.unknown.push("annotations", annotations.to_raw());
-        self.send(Choice::new(0, delta), to);
-    }
-
-    fn usage(&mut self, usage: &protocol::Usage, _: &mut To<'_>) {
-        // The usage of another server has more members.
-        let is_same = |own: &Usage| protocol::Usage::from(own) == *usage;
-        if !self.usage.as_ref().is_some_and(is_same) {
-            self.usage = Some((*usage).into());
-        }
-    }
-
-    fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
-        // Calls may be the first output of the reply.
-        self.said |= !calls.is_empty();
-        to.sources(self);
-        for call in calls {
-            let turn = turn(&mut self.turns, 0);
-            let piece = turn.call(call, &self.env);
-            self.send(piece, to);
-        }
-        Ok(())
-    }
-
-    /// Records the reason, which is written at the end. The dialect has none for faults.
-    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
-        match FinishReason::of(cut) {
-            Some(reason) => turn(&mut self.turns, 0).end_with(reason),
-            None => self.error(&cut.to_notice(), to),
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            Part::Usage(usage) => {
+                // The usage of another server has more members.
+                let is_same = |own: &Usage| protocol::Usage::from(own) == *usage;
+                if !self.usage.as_ref().is_some_and(is_same) {
+                    self.usage = Some((*usage).into());
+                }
+                Ok(())
+            }
+            Part::Cite(citation) if citation.by_model && citation.web_url().is_some() => {
+                self.annotate(citation, to);
+                Ok(())
+            }
+            Part::Calls(calls) => self.calls(calls, to),
+            Part::Cut(cut) => match FinishReason::of(cut) {
+                // Written at the end.
+                Some(reason) => {
+                    turn(&mut self.turns, 0).end_with(reason);
+                    Ok(())
+                }
+                // The dialect has no reason for faults.
+                None => to.part(self, part),
+            },
+            part => to.part(self, part),
         }
     }
 
     /// Writes finish reasons, the usage if requested, and `[DONE]`.
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if let End::Failed(failure) = end {
+            self.fail_with(ErrorObject::failure(failure), to);
+            return Ok(());
+        }
         if self.is_passed {
             to.event(self, Event::Done);
             return Ok(());
@@ -301,13 +291,24 @@ impl Blocks for Reply {
         to.event(self, Event::Done);
         Ok(())
     }
-
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
-        self.fail_with(ErrorObject::failure(failure), to);
-    }
 }
 
 impl Reply {
+    fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
+        // Calls may be the first output of the reply.
+        self.said |= !calls.is_empty();
+        to.sources(self)?;
+        for call in calls {
+            let turn = turn(&mut self.turns, 0);
+            let piece = match self.free_text.contains(&call.name) {
+                true => turn.free_text_call(call, &self.env),
+                false => turn.call(call, &self.env),
+            };
+            self.send(piece, to);
+        }
+        Ok(())
+    }
+
     /// Checks a chunk before any part of it is written, because written parts cannot be undone.
     /// Returns the size of the buffered calls including this chunk.
     fn check(&self, chunk: &ChatCompletionChunk, to: &To<'_>) -> Result<usize, SendError> {
@@ -334,6 +335,25 @@ impl Reply {
             return Err(SendError::Invalid(message));
         }
         Ok(buffered)
+    }
+
+    /// Writes a citation of a model as an annotation.
+    fn annotate(&mut self, citation: &Citation, to: &mut To<'_>) {
+        let source = Json::object(|source| {
+            // The place is required, and not known.
+            source.u64("start_index", 0).u64("end_index", 0);
+            let url = citation.web_url().unwrap_or_default();
+            source.str("title", &citation.title).str("url", url);
+        });
+        let annotation = Json::object(|annotation| {
+            annotation
+                .str("type", "url_citation")
+                .raw("url_citation", &source);
+        });
+        let annotations: List<Json> = [annotation].into_iter().collect();
+        let mut delta = Delta::default();
+        delta.unknown.push("annotations", annotations.to_raw());
+        self.send(Choice::new(0, delta), to);
     }
 
     /// Returns a chunk with these choices, the head and the members that were queued.
@@ -377,10 +397,4 @@ fn says(choice: &Choice) -> bool {
         || delta.unknown.iter().any(other)
 }
 
-impl fmt::Debug for Reply {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply")
-            .field("choices", &self.turns.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Reply);

@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::json::{Json, JsonError, Kind, Members, Reader, Wire, WriteError};
+use crate::models::free_text_arguments;
 use crate::protocol;
 
 /// The kind of a tool.
@@ -72,9 +73,7 @@ impl ToolCall {
         let name = custom.get("name").unwrap_or_default();
         let name = name.string().unwrap_or_default().into_owned();
         let input = custom.get("input").unwrap_or_default();
-        let arguments = Json::object(|arguments| {
-            arguments.raw("input", &input);
-        });
+        let arguments = free_text_arguments(&input);
         (name.into(), arguments.text().to_owned().into())
     }
 }

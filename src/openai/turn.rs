@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::mem;
 
 use super::relay::{FUNCTION_CALL, take_kind};
-use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta};
+use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta, ToolKind};
 use crate::json::{Json, Members, Wire};
+use crate::models::free_text_input;
 use crate::protocol::fragments::{Calls, PartialCall};
 use crate::protocol::{self, CallDelta, Env};
 
@@ -193,6 +194,31 @@ impl Turn {
         self.reason = Some(FinishReason::ToolCalls);
         let delta = Delta {
             tool_calls: self.rest(env).into(),
+            ..Delta::default()
+        };
+        Choice::new(self.index, delta)
+    }
+
+    /// Adds the call of a tool with free text and returns all calls that are not written yet.
+    pub(super) fn free_text_call(&mut self, call: &protocol::ToolCall, env: &Env) -> Choice {
+        let custom = Json::object(|custom| {
+            let input = free_text_input(&call.arguments);
+            custom.str("name", &call.name).str("input", &input);
+        });
+        let mut calls = self.rest(env);
+        let id = call.id.clone().unwrap_or_else(|| env.new_id("call"));
+        let mut fragment = ToolCallDelta {
+            index: self.written,
+            id: Some(id),
+            kind: Some(ToolKind::Other("custom".into())),
+            ..ToolCallDelta::default()
+        };
+        fragment.unknown.push("custom", custom);
+        calls.push(fragment);
+        self.written += 1;
+        self.reason = Some(FinishReason::ToolCalls);
+        let delta = Delta {
+            tool_calls: calls.into(),
             ..Delta::default()
         };
         Choice::new(self.index, delta)

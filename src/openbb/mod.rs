@@ -19,8 +19,7 @@
 //! | cut | as an error | the same |
 //!
 //! The failure of an agent is a text chunk; there is no event for it. The end of the body ends the turn; there is no
-//! final event. The [`Session`] does not use [`Blocks`](crate::protocol::Blocks): events are independent, and every
-//! piece of text has the same frame.
+//! final event. Events are independent, and every piece of text has the same frame.
 //!
 //! ```
 //! use copilot_wire::openbb::{GetWidgetData, OpenBb, Tier};
@@ -101,7 +100,7 @@ pub use result::{
     Outcome, ParamChoice, ParamChoices, ParamOptions, QueryDataSource,
 };
 pub use secret::Secret;
-pub use session::Session;
+pub use session::Reply;
 pub use url::Url;
 
 use std::borrow::Cow;
@@ -111,7 +110,8 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::protocol::{
-    AgentError, Capabilities, Decode, Delta, Env, EventError, Events, Protocol, Refusal, TextMember,
+    AgentError, Capabilities, Decode, Delta, Env, EventError, Events, Extras, Protocol, Refusal,
+    Session, TextMember,
 };
 use crate::sse;
 
@@ -122,11 +122,9 @@ pub struct OpenBb;
 
 impl Protocol for OpenBb {
     type Request = QueryRequest;
-    type Output = Output;
-    type Ending = FunctionCall;
     type Event = Event;
     type Settings = ();
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = Decoder;
 
     const NAME: &'static str = "openbb";
@@ -137,6 +135,12 @@ impl Protocol for OpenBb {
         .with(Capabilities::ERRORS)
         .with(Capabilities::CALLS)
         .with(Capabilities::TOOL_RUNS);
+    const EXTRAS: Extras<Self> = Extras {
+        next_call: |request| Some(CallQueue::of(request).next()?.state_from(request)),
+        // The failure starts a new paragraph, because the text may have ended in the middle of a word.
+        lost: |_, _, out| event::CHUNK.write(&format!("\n\n{}", AgentError::LOST), out),
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<QueryRequest, Refusal> {
         QueryRequest::read(&body)
@@ -151,19 +155,8 @@ impl Protocol for OpenBb {
         deltas::deltas(event, to);
     }
 
-    fn session(request: &QueryRequest, (): &(), env: &Env) -> Session {
-        Session::new(request, env)
-    }
-
-    fn next_call(request: &QueryRequest) -> Option<FunctionCall> {
-        let call = CallQueue::of(request).next()?;
-        Some(call.state_from(request))
-    }
-
-    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        // The failure starts a new paragraph, because the text may have ended in the middle of a word.
-        let failure = format!("\n\n{}", AgentError::LOST);
-        event::CHUNK.write(&failure, out);
+    fn session(request: &QueryRequest, (): &(), env: &Env) -> Session<Reply> {
+        session::session(request, env)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Text that must not be logged.
 
-use std::fmt;
-
 use crate::json::{JsonError, Reader, ValueWriter, Wire};
 
 /// A key or a token. `Debug` does not print it.
@@ -22,11 +20,7 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
-    }
-}
+opaque_debug!(Secret);
 
 impl Wire for Secret {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {

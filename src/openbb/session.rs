@@ -1,16 +1,17 @@
 //! The state of one reply.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 
 use super::event::{CALL, CHUNK, Names, write_event};
 use super::legacy::Era;
 use super::request::{Piece, Role, Tool, pieces, widget_tools};
-use super::{FunctionCall, Output, QueryRequest, SourceInfo, Widget, call, vocabulary};
-use crate::protocol::{self, Citation, Env, Failure, Part, SendError, TextFrame};
+use super::{FunctionCall, Output, QueryRequest, SourceInfo, Widget, call};
+use crate::protocol::{Blocks, End, Env, Part, SendError, Session, Writer};
 
 /// The state of one reply: the features that the request switched on, and the names that are taken.
 #[derive(Debug)]
-pub struct Session {
+pub struct Reply {
     pub(super) env: Env,
     pub(super) era: Era,
     pub(super) has_client_sql: bool,
@@ -24,55 +25,57 @@ pub struct Session {
     pub(super) names: Names,
     /// The sources that a citation can name, by their ids; made by the first citation.
     known: Option<HashMap<String, SourceInfo>>,
-    /// Sources that are written at the end of the text, for front ends without citations.
-    pub(super) sources: Vec<Citation>,
 }
 
-impl Session {
-    pub(super) fn new(request: &QueryRequest, env: &Env) -> Self {
-        let state = request.workspace_state.as_ref();
-        let agents = state.is_some_and(|state| !state.agents.is_empty());
-        let entries = request.context.iter().flat_map(|context| context.entries());
-        let context: Vec<_> = entries
-            .map(|entry| (entry.uuid.clone(), entry.name.clone()))
-            .collect();
-        let mut names = Names::default();
-        // The Workspace finds an artifact by its name in the chat, so a new one must not reuse a name. The context has
-        // the artifacts that the Workspace still stores; markers name those that it no longer stores.
-        for (uuid, name) in &context {
-            names.take(name, uuid);
-        }
-        for message in request
-            .messages
-            .iter()
-            .filter(|message| message.role == Role::Ai)
-        {
-            let text = message.raw_text().unwrap_or_default();
-            for piece in pieces(&text) {
-                if let Piece::Artifact(name) = piece {
-                    names.take_if_free(name);
-                }
+/// The writer of a reply.
+pub(super) type To<'a> = Writer<'a, Reply>;
+
+pub(super) fn session(request: &QueryRequest, env: &Env) -> Session<Reply> {
+    let state = request.workspace_state.as_ref();
+    let agents = state.is_some_and(|state| !state.agents.is_empty());
+    let entries = request.context.iter().flat_map(|context| context.entries());
+    let context: Vec<_> = entries
+        .map(|entry| (entry.uuid.clone(), entry.name.clone()))
+        .collect();
+    let mut names = Names::default();
+    // The Workspace finds an artifact by its name in the chat, so a new one must not reuse a name. The context has
+    // the artifacts that the Workspace still stores; markers name those that it no longer stores.
+    for (uuid, name) in &context {
+        names.take(name, uuid);
+    }
+    for message in request
+        .messages
+        .iter()
+        .filter(|message| message.role == Role::Ai)
+    {
+        let text = message.raw_text().unwrap_or_default();
+        for piece in pieces(&text) {
+            if let Piece::Artifact(name) = piece {
+                names.take_if_free(name);
             }
         }
-        Self {
-            env: env.clone(),
-            era: Era::from_request(request),
-            has_client_sql: request.option("client-sql").is_on(),
-            has_orchestration: agents || request.option("agent-orchestration").is_on(),
-            // In reverse, because the last one remains.
-            tools: (request.tools.iter().rev())
-                .map(|tool| (tool.name.clone(), tool.clone()))
-                .collect(),
-            widgets: widget_tools(request)
-                .map(|(name, _, widget)| (name, widget.clone()))
-                .collect(),
-            context,
-            names,
-            known: None,
-            sources: Vec::new(),
-        }
     }
+    let reply = Reply {
+        env: env.clone(),
+        era: Era::from_request(request),
+        has_client_sql: request.option("client-sql").is_on(),
+        has_orchestration: agents || request.option("agent-orchestration").is_on(),
+        // In reverse, because the last one remains.
+        tools: (request.tools.iter().rev())
+            .map(|tool| (tool.name.clone(), tool.clone()))
+            .collect(),
+        widgets: widget_tools(request)
+            .map(|(name, _, widget)| (name, widget.clone()))
+            .collect(),
+        context,
+        names,
+        known: None,
+    };
+    // Events are independent: text is not framed by others.
+    Session::new(reply).frame(CHUNK).unchecked()
+}
 
+impl Reply {
     /// Returns the source with this id: a widget by its id or the name of its tool, else an
     /// artifact in context by its id. The first of several matches counts.
     pub(super) fn find_source(&mut self, id: &str) -> Option<SourceInfo> {
@@ -85,44 +88,39 @@ impl Session {
     }
 }
 
-impl protocol::Session for Session {
+impl Blocks for Reply {
     type Output = Output;
     type Ending = FunctionCall;
+    type Event = Infallible;
+    type Document = Infallible;
 
-    fn text_frame(&self) -> Option<TextFrame> {
-        // Text may be written to the body without this session, because no state of the session depends on text.
-        Some(CHUNK)
+    fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
+        match *never {}
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        CHUNK.write(text, out);
-        Ok(())
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        self.write_part(part, to)
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        vocabulary::write(self, part, out)
+    fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
+        output.write(self, to.stream())
     }
 
-    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
-        output.write(self, out)
-    }
-
-    fn ending(&mut self, call: &FunctionCall, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn ending(&mut self, call: &FunctionCall, to: &mut To<'_>) -> Result<(), SendError> {
         let call = call::prepare(&call.clone().filled(), self)?;
         // The citations are written first, because nothing may follow the call.
-        vocabulary::sources(self, out);
-        write_event(CALL, &call, out);
+        to.sources(self)?;
+        write_event(CALL, &call, to.stream());
         Ok(())
     }
 
     // The end of the body is the end of the turn.
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        vocabulary::sources(self, out);
-    }
-
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        // The message starts a new paragraph, because text may have been written before.
-        CHUNK.write(&format!("\n\n{}", failure.message), out);
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if let End::Failed(failure) = end {
+            // The message starts a new paragraph, because text may have been written before.
+            to.text(self, &format!("\n\n{}", failure.message));
+        }
+        Ok(())
     }
 }
 

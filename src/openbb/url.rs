@@ -33,22 +33,10 @@ impl Deref for Url {
     }
 }
 
-impl From<&str> for Url {
-    fn from(url: &str) -> Self {
-        Self(url.to_owned())
-    }
-}
-
-impl From<String> for Url {
-    fn from(url: String) -> Self {
-        Self(url)
-    }
-}
-
-impl From<Url> for String {
-    fn from(url: Url) -> Self {
-        url.0
-    }
+from! {
+    &str => Url: |url| Self(url.to_owned()),
+    String => Url: Self,
+    Url => String: |url| url.0,
 }
 
 impl PartialEq<str> for Url {

@@ -2,92 +2,53 @@
 
 use std::collections::HashMap;
 
+use super::FunctionCall;
 use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData};
-use super::event::{
-    Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
-};
+use super::event::{Artifact, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate};
 use super::request::Widget;
-use super::{FunctionCall, Session};
+use super::session::{Reply, To};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::schema::Schema;
 use crate::protocol::{
-    self, Confirmation, Level, Notice, Part, SendError, Session as _, Status, ToolCall, markdown,
+    self, Blocks as _, Level, Notice, Part, Question, SendError, Status, ToolCall,
 };
 
-/// Writes a part of a reply. Front ends from before November 2024 know only text and calls.
-pub(super) fn write(
-    session: &mut Session,
-    part: Part<'_>,
-    out: &mut Vec<u8>,
-) -> Result<(), SendError> {
-    let notice;
-    let part = match part {
-        Part::Cut(cut) => {
-            notice = cut.to_notice();
-            Part::Error(&notice)
-        }
-        part => part,
-    };
-    let modern = session.era.has_artifacts();
-    let output = match part {
-        Part::Status(status) if modern => step(status)?,
-        Part::ToolRun(run) if modern => step(&run.to_status())?,
-        Part::Cite(citation) if modern => cite(citation, session)?,
-        Part::Table(table) if modern => {
-            let artifact = Artifact::table(&table.rows)?;
-            named(artifact, &table.name, table.description.as_deref(), session)
-        }
-        Part::Chart(chart) if modern => {
-            let artifact = Artifact::chart(&chart.kind, &chart.rows)?;
-            named(artifact, &chart.name, chart.description.as_deref(), session)
-        }
-        Part::Error(notice) if modern => failure(notice)?,
-        Part::Table(table) => table.to_markdown().into(),
-        Part::Chart(chart) => chart.to_markdown().into(),
-        Part::Error(notice) => notice.to_markdown().into(),
-        // Sources are written at the end: a list of sources here could interrupt a sentence.
-        Part::Cite(citation) => {
-            session.sources.push(citation.clone());
-            return Ok(());
-        }
-        // Front ends of this era have no steps, and a step is not part of the answer. The protocol has no
-        // event for reasoning and tokens.
-        Part::Status(_) | Part::ToolRun(_) | Part::Reasoning(_) | Part::Usage(_) | Part::Cut(_) => {
-            return Ok(());
-        }
-        Part::Confirm(confirmation) => {
-            let text = confirmation.to_text()?;
-            // The sources come before the question, which must be the end of the text.
-            sources(session, out);
-            return confirm(confirmation, &text, session, out);
-        }
-        Part::Calls(calls) => {
-            // A reply has at most one call; the others are sent back and forth in its state.
-            let mut queue = CallQueue::new();
-            let widgets = session
-                .widgets
-                .iter()
-                .map(|(tool, widget)| (&**tool, widget));
-            let widgets = widgets.collect();
-            for call in calls {
-                queue.push(self::call(call, session, &widgets)?);
+impl Reply {
+    /// Writes a part of a reply. Front ends from before November 2024 know only text and calls; their sources are
+    /// written at the end, because a list of sources could interrupt a sentence.
+    pub(super) fn write_part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        let modern = self.era.has_artifacts();
+        let output = match part {
+            Part::Confirm(question) => return confirm(question, self, to),
+            Part::Calls(calls) => {
+                // A reply has at most one call; the others are sent back and forth in its state.
+                let mut queue = CallQueue::new();
+                let widgets = self.widgets.iter();
+                let widgets = widgets.map(|(tool, widget)| (&**tool, widget)).collect();
+                for call in calls {
+                    queue.push(self::call(call, self, &widgets)?);
+                }
+                return match queue.next() {
+                    Some(call) => self.ending(&call, to),
+                    None => Ok(()),
+                };
             }
-            return match queue.next() {
-                Some(call) => session.ending(&call, out),
-                None => Ok(()),
-            };
-        }
-    };
-    output.write(session, out)
-}
-
-/// Writes the sources that a front end without citations reads as text, once.
-pub(super) fn sources(session: &mut Session, out: &mut Vec<u8>) {
-    // The list is emptied, so that the end of the turn does not repeat sources that were written before a question or a
-    // call.
-    let sources = std::mem::take(&mut session.sources);
-    if !sources.is_empty() {
-        CHUNK.write(&markdown::sources(&sources), out);
+            // The protocol has no event for reasoning.
+            Part::Reasoning(_) => return Ok(()),
+            Part::Status(status) if modern => step(status)?,
+            Part::Cite(citation) if modern => cite(citation, self)?,
+            Part::Table(table) if modern => {
+                let artifact = Artifact::table(&table.rows)?;
+                named(artifact, &table.name, table.description.as_deref(), self)
+            }
+            Part::Chart(chart) if modern => {
+                let artifact = Artifact::chart(&chart.kind, &chart.rows)?;
+                named(artifact, &chart.name, chart.description.as_deref(), self)
+            }
+            Part::Error(notice) if modern => failure(notice)?,
+            part => return to.part(self, part),
+        };
+        output.write(self, to.stream())
     }
 }
 
@@ -125,7 +86,7 @@ fn failure(notice: &Notice) -> Result<Output, SendError> {
 
 /// Creates a citation: of a widget if the document is one, by its id or the name of its tool; of an
 /// artifact if the document is one in context; of a web page if there is a link.
-fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Output, SendError> {
+fn cite(citation: &protocol::Citation, session: &mut Reply) -> Result<Output, SendError> {
     let document = citation.document.as_deref();
     let known = document.and_then(|id| session.find_source(id));
     let mut source = match (known, &citation.url) {
@@ -150,7 +111,7 @@ fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Output, 
     Ok(cited.into())
 }
 
-fn named(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Output {
+fn named(artifact: Artifact, name: &str, about: Option<&str>, session: &Reply) -> Output {
     let artifact = artifact
         .uuid(session.env.uuid())
         .name(name)
@@ -160,19 +121,14 @@ fn named(artifact: Artifact, name: &str, about: Option<&str>, session: &Session)
 
 /// Writes the question as text, and its answers as suggestions. The user's answer is the next message. A yes is never
 /// suggested, because the user must read the question to find its code.
-fn confirm(
-    confirmation: &Confirmation,
-    text: &str,
-    session: &mut Session,
-    out: &mut Vec<u8>,
-) -> Result<(), SendError> {
-    CHUNK.write(text, out);
+fn confirm(question: &Question<'_>, session: &mut Reply, to: &mut To<'_>) -> Result<(), SendError> {
+    to.part(session, Part::Confirm(question))?;
     if session.era.has_artifacts() {
-        let answers = match confirmation.answers.as_slice() {
+        let answers = match question.answers.as_slice() {
             [] => PromptSuggestions::new(["No"]),
             answers => PromptSuggestions::new(answers),
         };
-        Output::from(answers).write(session, out)?;
+        Output::from(answers).write(session, to.stream())?;
     }
     Ok(())
 }
@@ -181,7 +137,7 @@ fn confirm(
 /// offered as a tool.
 fn call(
     call: &ToolCall,
-    session: &Session,
+    session: &Reply,
     widgets: &HashMap<&str, &Widget>,
 ) -> Result<FunctionCall, SendError> {
     if call.arguments.kind() != Kind::Object {

@@ -1,13 +1,12 @@
-//! The declaration of a protocol whose replies are made of blocks.
+//! The declaration of how the replies of a protocol are written.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
-use super::block_session::Writer;
-use super::{
-    Chart, Citation, Cut, Failure, Framing, Notice, Question, SendError, Status, Table, ToolCall,
-    ToolRun, Usage, markdown,
-};
-use crate::json::Escape;
+use http::StatusCode;
+
+use super::writer::Writer;
+use super::{Part, Refusal, SendError};
 
 /// A part of a reply that has a beginning and an end. At most one block is open at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,36 +55,77 @@ impl<E: 'static> AnswerDocument<E> for Infallible {
     }
 }
 
-/// One reply of a protocol: how its blocks begin, grow and end. [`BlockSession`](super::BlockSession) makes a
-/// [`Session`](super::Session) of it.
+/// The end of a turn.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum End<'a> {
+    /// The turn was answered, perhaps with calls or an [`ending`](Blocks::ending).
+    Answered,
+    /// The turn was cancelled: the output so far is the answer.
+    Cancelled,
+    /// The turn failed.
+    Failed(&'a Failure<'a>),
+}
+
+/// The failure of a turn, as it is sent to the front end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure<'a> {
+    /// A message for the user.
+    pub message: &'a str,
+    /// `true` if the client may retry the turn. `false` by default, because a retry would repeat the side effects of an
+    /// agent.
+    pub retryable: bool,
+    /// `true` if the conversation is too long for the model. Some clients then compact the conversation.
+    pub too_long: bool,
+    /// The code or the class of an error that was read from a stream. A session writes its own.
+    pub code: Option<&'a str>,
+}
+
+impl<'a> Failure<'a> {
+    /// Creates a failure that must not be retried.
+    #[must_use]
+    pub fn new(message: &'a str) -> Self {
+        Self {
+            message,
+            retryable: false,
+            too_long: false,
+            code: None,
+        }
+    }
+
+    /// Converts the failure into the refusal of a request, with `status`. A client may retry after `delay`.
+    pub(crate) fn to_refusal(self, status: StatusCode, delay: Option<Duration>) -> Refusal {
+        let refusal = Refusal::new(status, self.message.to_owned());
+        match (self.too_long, delay) {
+            (true, _) => refusal.code(Refusal::TOO_LONG),
+            (_, Some(delay)) => refusal.code("overloaded").retry_after(delay),
+            _ => refusal.code("agent_failed"),
+        }
+    }
+}
+
+/// One reply of a protocol: how its blocks begin, grow and end. A [`Session`](super::Session) writes it.
 ///
 /// The session opens a block before its first piece and closes it before any other event. It buffers the sources and
 /// writes them before a question, before calls and at the end. It checks calls, ends a reply once, and collects an
-/// [`AnswerDocument`] if the answer is not a stream. A part whose method is not overridden is written as Markdown or
-/// left out.
+/// [`AnswerDocument`] if the answer is not a stream.
+///
+/// A method that fails must leave the reply unchanged: the bytes that it has written are removed.
 pub trait Blocks: Sized + Send + 'static {
-    /// See [`Protocol::Output`](super::Protocol::Output).
+    /// An event that does not end the turn.
     type Output: Send + 'static;
-    /// See [`Protocol::Ending`](super::Protocol::Ending).
+    /// An event that ends the turn and asks the front end for something, such as a tool call. [`Infallible`] if the
+    /// protocol has none.
     type Ending: Send + 'static;
     /// An event of the stream.
     type Event;
     /// The answer without a stream; [`Infallible`] if the protocol has only streams.
     type Document: AnswerDocument<Self::Event>;
 
-    /// The escape policy of text.
-    const ESCAPE: Escape = Escape::JsonAndSeparators;
-
     /// `true` if Markdown that this crate generates, such as a list of sources, loses its leading blank lines at the
     /// beginning of a block.
     const TRIMS: bool = false;
-
-    /// The reason why a tool that is not among the [tools of the session](super::BlockSession::tools) cannot be called.
-    const NOT_OFFERED: &'static str = "a tool that the request did not offer";
-
-    /// `true` if a call that a model made is written even if its tool is not among the
-    /// [tools of the session](super::BlockSession::tools), or its arguments are not an object.
-    const TAKES_ANY_CALL: bool = false;
 
     /// Appends an event to a stream.
     fn write(&self, event: &Self::Event, out: &mut Vec<u8>);
@@ -100,8 +140,13 @@ pub trait Blocks: Sized + Send + 'static {
         let _ = (block, to);
     }
 
-    /// Returns a piece of the open block. While a block is open, its pieces differ only in their text.
-    fn piece(&self, block: Block, text: String) -> Self::Event;
+    /// Returns a piece of the open block. While a block is open, its pieces differ only in their text. `None`, the
+    /// default, for a protocol with [one frame](super::Session::frame) for all pieces, or which writes
+    /// [text](Part::Text) and reasoning itself.
+    fn piece(&self, block: Block, text: String) -> Option<Self::Event> {
+        let _ = (block, text);
+        None
+    }
 
     /// Writes the end of a block.
     fn close(&mut self, block: Block, to: &mut Writer<'_, Self>) {
@@ -126,133 +171,41 @@ pub trait Blocks: Sized + Send + 'static {
     fn ending(&mut self, ending: &Self::Ending, to: &mut Writer<'_, Self>)
     -> Result<(), SendError>;
 
-    /// Writes reasoning.
-    fn reasoning(&mut self, text: &str, to: &mut Writer<'_, Self>) {
-        to.piece(self, Block::Reasoning, text);
-    }
-
-    /// Writes a step of the work. By default nothing.
-    fn status(&mut self, status: &Status, to: &mut Writer<'_, Self>) {
-        let _ = (status, to);
-    }
-
-    /// Writes a tool that the agent ran. By default a step of the work.
+    /// Writes a part of the shared vocabulary. By default, and for each part that an implementation does not know,
+    /// [`Writer::part`]: text and reasoning are pieces of blocks, a tool that the agent ran is a step, sources are
+    /// buffered, tables, charts, notices and questions are Markdown, a cut is a notice, steps and usage are left out,
+    /// and calls are refused.
+    ///
+    /// [Calls](Part::Calls) are of tools that the front end offers, with objects as arguments. An implementation that
+    /// writes them at once must write the [sources](Writer::sources) first. After a question, calls or a cut, the
+    /// session calls [`end`](Self::end).
     ///
     /// # Errors
     ///
-    /// [`SendError`] when the run cannot be sent.
-    fn tool_run(&mut self, run: &ToolRun, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
-        self.status(&run.to_status(), to);
-        Ok(())
+    /// [`SendError`] when the part cannot be sent.
+    fn part(&mut self, part: Part<'_>, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        to.part(self, part)
     }
 
-    /// Records the tokens so far. By default nothing.
-    fn usage(&mut self, usage: &Usage, to: &mut Writer<'_, Self>) {
-        let _ = (usage, to);
-    }
-
-    /// Writes a source. By default all sources are buffered for [`sources`](Self::sources).
-    fn cite(&mut self, citation: &Citation, to: &mut Writer<'_, Self>) {
-        to.buffer(citation);
-    }
-
-    /// Writes the buffered sources. By default a list in Markdown.
-    fn sources(&mut self, citations: &[Citation], to: &mut Writer<'_, Self>) {
-        to.markdown(self, &markdown::sources(citations));
-    }
-
-    /// Writes a table. By default Markdown.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] when the table cannot be sent.
-    fn table(&mut self, table: &Table, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
-        to.markdown(self, &table.to_markdown());
-        Ok(())
-    }
-
-    /// Writes a chart. By default a table in Markdown.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] when the chart cannot be sent.
-    fn chart(&mut self, chart: &Chart, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
-        to.markdown(self, &chart.to_markdown());
-        Ok(())
-    }
-
-    /// Writes an error that does not end the turn. By default Markdown.
-    fn error(&mut self, notice: &Notice, to: &mut Writer<'_, Self>) {
-        to.markdown(self, &notice.to_markdown());
-    }
-
-    /// Writes a question, after the sources. By default the question is the last text of the answer.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::Invalid`] when the question is too long.
-    fn confirm(
-        &mut self,
-        question: &Question<'_>,
-        to: &mut Writer<'_, Self>,
-    ) -> Result<(), SendError> {
-        let text = question.to_text()?;
-        to.sources(self);
-        to.markdown(self, &text);
-        Ok(())
-    }
-
-    /// Records or writes calls of tools that the front end offers; their arguments are objects. The session then calls
-    /// [`end`](Self::end). An implementation that writes the calls here must write the [sources](Writer::sources)
-    /// first.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`] when a call cannot be made; no call is made then.
-    fn calls(&mut self, calls: &[ToolCall], to: &mut Writer<'_, Self>) -> Result<(), SendError>;
-
-    /// Records or writes the reason why the answer ends before it is complete. By default a notice in Markdown. The
-    /// session then calls [`end`](Self::end).
-    fn cut(&mut self, cut: Cut, to: &mut Writer<'_, Self>) {
-        self.error(&cut.to_notice(), to);
-    }
-
-    /// Writes the end of an answer, including answers that ended with calls or an [`ending`](Self::ending). The session
-    /// has already written the sources.
+    /// Writes the end of the reply. The sources of a turn that did not fail are already written. A failure is written
+    /// after [`Writer::fail`]; without a stream, [`Protocol::refuse`](super::Protocol::refuse) answers a failed turn,
+    /// and this method is called with a failure only if the document of an answered turn cannot be written.
     ///
     /// # Errors
     ///
     /// [`SendError`]; the turn has failed then.
-    fn end(&mut self, to: &mut Writer<'_, Self>) -> Result<(), SendError>;
+    fn end(&mut self, end: End<'_>, to: &mut Writer<'_, Self>) -> Result<(), SendError>;
 
-    /// Writes the end of an answer that was cancelled. By default the same as [`end`](Self::end).
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`]; the turn has failed then.
-    fn cancelled(&mut self, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
-        self.end(to)
-    }
-
-    /// Writes the end of a turn that failed, with [`Writer::fail`]. Without a stream,
-    /// [`Protocol::refuse`](super::Protocol::refuse) answers a failed turn, and this method is called only if the
-    /// document of an answered turn cannot be written.
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut Writer<'_, Self>);
-
-    /// Writes the last bytes of every stream, including streams that failed. Writes nothing by default.
-    fn trail(&mut self, to: &mut Writer<'_, Self>) {
+    /// Writes a keep-alive after a period of silence. If the method returns `false`, as it does by default, the
+    /// keep-alive of the protocol's [framing](super::Framing::keep_alive) is written: a comment, or nothing. If clients
+    /// fail at comments, write an event without effect.
+    fn keep_alive(&mut self, to: &mut Writer<'_, Self>) -> bool {
         let _ = to;
+        false
     }
 
-    /// Writes a keep-alive after a period of silence. By default the keep-alive of the protocol's
-    /// [framing](Framing::keep_alive): a comment, or nothing. If clients fail at comments, write an event without
-    /// effect.
-    fn keep_alive(&self, framing: Framing, has_begun: bool, out: &mut Vec<u8>) {
-        let _ = has_begun;
-        out.extend_from_slice(framing.keep_alive());
-    }
-
-    /// Returns the id of the reply; see [`Session::reply_id`](super::Session::reply_id). `None` by default.
+    /// Returns the id of the reply if it is part of the output and front ends request the reply by this id. `None` by
+    /// default.
     fn reply_id(&self) -> Option<&str> {
         None
     }

@@ -1,7 +1,6 @@
 //! Decoding of a byte stream into typed events, for clients of every protocol.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::time::Duration;
 
 use super::surrogates::Surrogates;
@@ -269,10 +268,4 @@ impl<P: Protocol> Default for EventDecoder<P> {
     }
 }
 
-impl<P: Protocol> fmt::Debug for EventDecoder<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EventDecoder")
-            .field("protocol", &P::NAME)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[P: Protocol] EventDecoder for EventDecoder<P>);

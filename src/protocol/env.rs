@@ -2,7 +2,6 @@
 
 #[cfg(feature = "tokio")]
 use std::cell::Cell;
-use std::fmt;
 use std::future::poll_fn;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
@@ -290,11 +289,7 @@ impl std::ops::Deref for Env {
     }
 }
 
-impl fmt::Debug for Env {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Env")
-    }
-}
+opaque_debug!(Env);
 
 /// Appends the last `digits` hexadecimal digits of a number.
 fn push_hex(number: u128, digits: u32, out: &mut String) {

@@ -1,6 +1,5 @@
 //! Declaration of a protocol's events as an enum: each variant is one frame.
 
-use std::fmt;
 use std::marker::PhantomData;
 
 use bytes::Bytes;
@@ -195,13 +194,7 @@ impl<E> Default for FrameDecoder<E> {
     }
 }
 
-impl<E> fmt::Debug for FrameDecoder<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FrameDecoder")
-            .field("done", &self.done)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[E] FrameDecoder for FrameDecoder<E>);
 
 /// Creates a writer that appends the data of a frame to `out`.
 pub fn writer(out: &mut Vec<u8>) -> ValueWriter<'_> {

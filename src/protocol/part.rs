@@ -7,10 +7,12 @@ use serde::Serialize;
 use super::{Cut, SendError, Usage};
 use crate::json::{Json, Kind, Members, WriteError};
 
-/// A part of a reply other than text, as a [`Session`](super::Session) receives it.
+/// A part of a reply, as [`Blocks::part`](super::Blocks::part) receives it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
+    /// A piece of the answer's text. Never empty.
+    Text(&'a str),
     /// A piece of a model's reasoning. Never empty.
     Reasoning(&'a str),
     /// A step of the work.
@@ -19,6 +21,8 @@ pub enum Part<'a> {
     ToolRun(&'a ToolRun),
     /// A source of the answer.
     Cite(&'a Citation),
+    /// The sources that were buffered: before a question, before calls, or at the end of the answer. Never empty.
+    Sources(&'a [Citation]),
     /// Rows to show as a table.
     Table(&'a Table),
     /// Rows to draw as a chart.
@@ -88,16 +92,11 @@ impl Status {
     }
 }
 
-impl From<&str> for Status {
-    fn from(message: &str) -> Self {
-        Self::new(message)
-    }
-}
-
-impl From<String> for Status {
-    fn from(message: String) -> Self {
-        Self::new(message)
-    }
+from! {
+    &str => Status: |message| Self::new(message),
+    String => Status: Self::new,
+    &str => Notice: |message| Self::new(message),
+    String => Notice: Self::new,
 }
 
 /// A tool that the agent itself ran, with its result or failure.
@@ -434,18 +433,6 @@ impl Notice {
     }
 }
 
-impl From<&str> for Notice {
-    fn from(message: &str) -> Self {
-        Self::new(message)
-    }
-}
-
-impl From<String> for Notice {
-    fn from(message: String) -> Self {
-        Self::new(message)
-    }
-}
-
 /// A question that the user answers with yes or no in the next turn.
 ///
 /// [`Request::answer`](crate::Request::answer) of the next request returns the answer.
@@ -500,7 +487,7 @@ impl Confirmation {
 /// A function that returns the text of a question.
 type Ask<'a> = dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a;
 
-/// A [`Confirmation`] as a [`Session`](super::Session) receives it.
+/// A [`Confirmation`] as [`Blocks::part`](super::Blocks::part) receives it.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     confirmation: &'a Confirmation,

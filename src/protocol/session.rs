@@ -1,128 +1,59 @@
-//! The writer of one reply of a protocol.
+//! The rules that the replies of all protocols share.
 
-use std::time::Duration;
+use std::collections::HashSet;
+use std::mem;
 
-use bytes::Bytes;
-use http::StatusCode;
+use super::blocks::{AnswerDocument, Block, Blocks, End, Failure};
+use super::writer::Writer;
+use super::{AgentError, Citation, Framing, Part, SendError, TextFrame, ToolCall};
+use crate::json::Kind;
 
-use super::{Framing, Part, Refusal, SendError};
-use crate::json::short::Token;
-use crate::json::template::Template;
-use crate::json::{Escape, escape};
-
-/// The maximum size in bytes of the text of one event. Escaped, it has at most six times as many bytes; the lowest known
-/// limit of a client is 10 million.
-pub(crate) const LONGEST_PIECE: usize = 1 << 20;
-
-/// The bytes before and after every piece of text of a reply, until the state of the session changes.
-///
-/// If a session has a text frame, the reply writes text without calling the session: the head, the escaped text, the
-/// tail. [`Session::text`] must write the same bytes. Text of more than 1 MiB is left to the session.
-#[derive(Clone, Debug)]
-pub struct TextFrame {
-    head: Bytes,
-    tail: Bytes,
-    policy: Escape,
-    template: Option<Template>,
+/// The part of a [`Session`] that is the same in all protocols.
+pub(super) struct State<D> {
+    pub(super) open: Option<Block>,
+    /// The bytes before and after the text of each piece of the open block. Set at the second piece of the block.
+    pub(super) frame: Option<TextFrame>,
+    pub(super) has_text: bool,
+    pub(super) has_begun: bool,
+    pub(super) is_done: bool,
+    pub(super) has_failed: bool,
+    /// The names of the tools that can be called; `None` if the protocol checks calls itself.
+    tools: Option<HashSet<String>>,
+    takes_any_call: bool,
+    pub(super) citations: Vec<Citation>,
+    pub(super) document: Option<D>,
+    /// The bytes of the stream's beginning, if the write after them failed: the caller has truncated its buffer, so the
+    /// next write must write them again.
+    beginning: Vec<u8>,
 }
 
-impl TextFrame {
-    /// Creates a frame from the bytes before and after the text. The text is the inside of a JSON string and is escaped
-    /// by `policy`.
-    #[must_use]
-    pub fn new(head: impl Into<Bytes>, tail: impl Into<Bytes>, policy: Escape) -> Self {
-        let (head, tail) = (head.into(), tail.into());
-        Self {
-            // Created once per session, because a template pays off only over many tokens.
-            template: Template::new(&head, &tail),
-            head,
-            tail,
-            policy,
+impl<D> State<D> {
+    fn writer<'a, B: Blocks<Document = D>>(&'a mut self, out: &'a mut Vec<u8>) -> Writer<'a, B> {
+        Writer {
+            state: self,
+            out,
+            result: Ok(()),
         }
     }
 
-    /// Creates a frame from static bytes, which all replies share.
-    #[must_use]
-    pub const fn from_static(head: &'static [u8], tail: &'static [u8], policy: Escape) -> Self {
-        Self {
-            head: Bytes::from_static(head),
-            tail: Bytes::from_static(tail),
-            policy,
-            template: Template::new(head, tail),
+    pub(super) fn check_tool(&self, name: &str) -> Result<(), SendError> {
+        match &self.tools {
+            Some(tools) if !tools.contains(name) => Err(SendError::Unsupported(NOT_OFFERED)),
+            _ => Ok(()),
         }
-    }
-
-    /// Creates the frame of events that `write` appends. `None` if two events with different texts differ in more than
-    /// the text.
-    pub(super) fn of(policy: Escape, write: impl Fn(String, &mut Vec<u8>)) -> Option<Self> {
-        let (mut one, mut two) = (Vec::new(), Vec::new());
-        write("\u{1}".to_owned(), &mut one);
-        write("\u{2}".to_owned(), &mut two);
-        // JSON escapes the two texts as `\u0001` and `\u0002`, which differ in the last digit.
-        let digit = one.iter().zip(&two).position(|(one, two)| one != two)?;
-        let (head, tail) = (one.get(..=digit)?, one.get(digit + 1..)?);
-        let head = head.strip_suffix(br"\u0001")?;
-        (two.get(digit + 1..)? == tail).then(|| Self::new(head.to_vec(), tail.to_vec(), policy))
-    }
-
-    /// Appends the event of a token.
-    #[inline(always)]
-    pub(crate) fn write_token(&self, token: Token, out: &mut Vec<u8>) {
-        match &self.template {
-            Some(template) => template.write(token, out),
-            None => {
-                out.extend_from_slice(&self.head);
-                token.write(out);
-                out.extend_from_slice(&self.tail);
-            }
-        }
-    }
-
-    /// Appends the event of a text.
-    #[inline]
-    pub fn write(&self, text: &str, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.head);
-        escape(text, self.policy, out);
-        out.extend_from_slice(&self.tail);
     }
 }
 
-/// The failure of a turn, as it is sent to the front end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The part of a session's state that follows the events of another server, which are written as they came.
+#[derive(Debug)]
 #[non_exhaustive]
-pub struct Failure<'a> {
-    /// A message for the user.
-    pub message: &'a str,
-    /// `true` if the client may retry the turn. `false` by default, because a retry would repeat the side effects of an
-    /// agent.
-    pub retryable: bool,
-    /// `true` if the conversation is too long for the model. Some clients then compact the conversation.
-    pub too_long: bool,
-    /// The code or the class of an error that was read from a stream. A session writes its own.
-    pub code: Option<&'a str>,
-}
-
-impl<'a> Failure<'a> {
-    /// Creates a failure that must not be retried.
-    #[must_use]
-    pub fn new(message: &'a str) -> Self {
-        Self {
-            message,
-            retryable: false,
-            too_long: false,
-            code: None,
-        }
-    }
-
-    /// Converts the failure into the refusal of a request, with `status`. A client may retry after `delay`.
-    pub(crate) fn to_refusal(self, status: StatusCode, delay: Option<Duration>) -> Refusal {
-        let refusal = Refusal::new(status, self.message.to_owned());
-        match (self.too_long, delay) {
-            (true, _) => refusal.code(Refusal::TOO_LONG),
-            (_, Some(delay)) => refusal.code("overloaded").retry_after(delay),
-            _ => refusal.code("agent_failed"),
-        }
-    }
+pub struct Followed<'a> {
+    /// The block that is open.
+    pub open: &'a mut Option<Block>,
+    /// `true` once the reply contains text.
+    pub has_text: &'a mut bool,
+    /// `true` once the last event was written.
+    pub is_done: &'a mut bool,
 }
 
 /// The kind of a frame of another server, in a reply that passes the frames on.
@@ -137,31 +68,165 @@ pub enum FrameKind {
     Dropped,
 }
 
-/// The state of one reply: its ids, its time, the options of the request, and the progress of the reply.
+/// The reason why a call is refused.
+pub(crate) const NOT_OFFERED: &str = "a tool that the request did not offer";
+
+/// One reply as it is written: the state that all protocols share, and the [`Blocks`] of one.
 ///
 /// Every method appends to `out` and never removes bytes. A stream gets whole events from each method. If a method
-/// returns an error or panics, the caller truncates `out` to its former length, so a method that fails must leave the
-/// session unchanged. The caller never passes empty text, and calls no method after [`finish`](Self::finish),
-/// [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
-pub trait Session: Send + 'static {
-    /// An event that does not end the turn.
-    type Output;
-    /// An event that ends the turn.
-    type Ending;
+/// returns an error or panics, the caller truncates `out` to its former length. No method is called after
+/// [`finish`](Self::finish), [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
+pub struct Session<B: Blocks> {
+    blocks: B,
+    state: State<B::Document>,
+}
 
-    /// Records that the reply is stored, so that a client can resume it. Called before anything is written. Does
-    /// nothing by default.
-    fn set_stored(&mut self) {}
-
-    /// Writes the beginning of a stream, before the agent's first part. Writes nothing by default.
-    fn open(&mut self, out: &mut Vec<u8>) {
-        let _ = out;
+impl<B: Blocks> Session<B> {
+    /// Creates the session of a stream.
+    #[must_use]
+    pub fn new(blocks: B) -> Self {
+        Self {
+            blocks,
+            state: State {
+                open: None,
+                frame: None,
+                has_text: false,
+                has_begun: false,
+                is_done: false,
+                has_failed: false,
+                tools: Some(HashSet::new()),
+                takes_any_call: false,
+                citations: Vec::new(),
+                document: None,
+                beginning: Vec::new(),
+            },
+        }
     }
 
-    /// Returns the bytes before and after every piece of text from now on. `None` if the reply must call
-    /// [`text`](Self::text) for each piece, because a block must be opened first or every event has a number.
-    fn text_frame(&self) -> Option<TextFrame> {
-        None
+    /// Sets the names of the tools that the front end offers. By default there are none. Empty names are ignored.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = String>) -> Self {
+        let tools = tools.into_iter().filter(|name| !name.is_empty());
+        self.state.tools = Some(tools.collect());
+        self
+    }
+
+    /// Leaves the check of calls to the protocol.
+    pub(crate) fn unchecked(mut self) -> Self {
+        self.state.tools = None;
+        self
+    }
+
+    /// Accepts every call that a model made, even if its tool is not among the [tools](Self::tools), or its arguments
+    /// are not an object: for clients of models.
+    #[must_use]
+    pub fn any_call(mut self) -> Self {
+        self.state.takes_any_call = true;
+        self
+    }
+
+    /// Sets the bytes around every piece of text, for a protocol whose text is one block without beginning or end.
+    #[must_use]
+    pub fn frame(mut self, frame: TextFrame) -> Self {
+        (self.state.open, self.state.frame) = (Some(Block::Text), Some(frame));
+        self
+    }
+
+    /// Sets the document of an answer without a stream.
+    #[must_use]
+    pub fn document(mut self, document: Option<B::Document>) -> Self {
+        self.state.document = document;
+        self
+    }
+
+    fn write(
+        &mut self,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut B, &mut Writer<'_, B>) -> Result<(), SendError>,
+    ) -> Result<(), SendError> {
+        let start = out.len();
+        if !self.state.beginning.is_empty() {
+            out.append(&mut self.state.beginning);
+        }
+        let mut writer = self.state.writer(out);
+        if !mem::replace(&mut writer.state.has_begun, true) {
+            self.blocks.begin(&mut writer);
+        }
+        let begun = writer.out.len();
+        let written = write(&mut self.blocks, &mut writer).and(writer.result);
+        if written.is_err() {
+            let beginning = out.get(start..begun).unwrap_or_default();
+            self.state.beginning = beginning.to_vec();
+        }
+        written
+    }
+
+    fn check(&self, calls: &[ToolCall]) -> Result<(), SendError> {
+        let is_free = |call: &&ToolCall| {
+            // Without a name it is no call of a function.
+            self.state.takes_any_call && call.by_model.is_some() && !call.name.is_empty()
+        };
+        if self.state.tools.is_none() {
+            return Ok(());
+        }
+        for call in calls.iter().filter(|call| !is_free(call)) {
+            self.state.check_tool(&call.name)?;
+            if call.arguments.kind() != Kind::Object {
+                return Err(SendError::Invalid("arguments must be an object".into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: End<'_>, out: &mut Vec<u8>) {
+        if !self.state.is_done {
+            let start = out.len();
+            let ended = self.write(out, |blocks, to| {
+                to.sources(blocks)?;
+                blocks.end(end, to)
+            });
+            // Invalid calls, or a document that exceeds its limit: the turn has failed, whatever the agent returned.
+            if ended.is_err() {
+                out.truncate(start);
+                return self.fail(&Failure::new(AgentError::DEFAULT), out);
+            }
+            self.state.is_done = true;
+        }
+        if let Some(document) = self.state.document.take() {
+            document.finish(out);
+        }
+    }
+
+    /// Returns the state that an event of another server, which is written as it came, may change.
+    pub fn follow(&mut self) -> (&mut B, Followed<'_>) {
+        self.state.has_begun = true;
+        let followed = Followed {
+            open: &mut self.state.open,
+            has_text: &mut self.state.has_text,
+            is_done: &mut self.state.is_done,
+        };
+        (&mut self.blocks, followed)
+    }
+
+    /// Returns the declaration of the protocol.
+    pub(crate) fn blocks(&mut self) -> &mut B {
+        &mut self.blocks
+    }
+
+    /// Writes the beginning of a stream, before the agent's first part.
+    pub fn open(&mut self, out: &mut Vec<u8>) {
+        // Does not fail: the beginning is small, and a document has room for it.
+        let _ = self.write(out, |_, _| Ok(()));
+    }
+
+    /// Returns the bytes before and after every piece of text from now on. `None` if each piece must be written by
+    /// [`text`](Self::text), because a block must be opened first or every event has a number.
+    #[must_use]
+    pub fn text_frame(&self) -> Option<TextFrame> {
+        match self.state.open {
+            Some(Block::Text) => self.state.frame.clone(),
+            _ => None,
+        }
     }
 
     /// Writes a piece of the answer's text.
@@ -169,57 +234,80 @@ pub trait Session: Send + 'static {
     /// # Errors
     ///
     /// [`SendError`] when the text cannot be sent to this front end.
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError>;
+    pub fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write(out, |blocks, to| blocks.part(Part::Text(text), to))
+    }
 
-    /// Writes any other part of the shared vocabulary, or its closest accurate equivalent. Writes nothing for a part
-    /// that the front end cannot show or that this session does not know. A call that cannot be made is an error.
+    /// Writes a part of the shared vocabulary, or its closest accurate equivalent.
     ///
     /// # Errors
     ///
     /// [`SendError`] when the part cannot be sent to this front end.
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError>;
+    pub fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if let Part::Calls(calls) = part {
+            // All calls are checked before the first is written: either all are made, or none.
+            self.check(calls)?;
+        }
+        self.write(out, |blocks, to| blocks.part(part, to))
+    }
 
     /// Writes an event of the protocol that does not end the turn.
     ///
     /// # Errors
     ///
     /// [`SendError`] when the event cannot be sent to this front end.
-    fn output(&mut self, output: &Self::Output, out: &mut Vec<u8>) -> Result<(), SendError>;
+    pub fn output(&mut self, output: &B::Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write(out, |blocks, to| blocks.output(output, to))
+    }
 
     /// Writes an event of the protocol that ends the turn.
     ///
     /// # Errors
     ///
     /// [`SendError`] when the event cannot be sent to this front end.
-    fn ending(&mut self, ending: &Self::Ending, out: &mut Vec<u8>) -> Result<(), SendError>;
+    pub fn ending(&mut self, ending: &B::Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write(out, |blocks, to| blocks.ending(ending, to))
+    }
 
-    /// Writes a keep-alive after a period of silence. By default the keep-alive of the
-    /// [framing](Framing::keep_alive) of the protocol: a comment, or nothing.
-    fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
-        out.extend_from_slice(framing.keep_alive());
+    /// Writes a keep-alive after a period of silence. After the last event only the keep-alive of the framing may
+    /// follow, because it is no event.
+    pub fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
+        let is_done = self.state.is_done;
+        if is_done || !self.blocks.keep_alive(&mut self.state.writer(out)) {
+            out.extend_from_slice(framing.keep_alive());
+        }
     }
 
     /// Returns `true` if an event that is specific to the protocol has made the answer a failure. An answer without a
-    /// stream then has the status 400. `false` by default.
-    fn is_failed(&self) -> bool {
-        false
+    /// stream then has the status 400.
+    pub(crate) fn is_failed(&self) -> bool {
+        self.state.has_failed
     }
 
     /// Writes the end of an answered turn.
-    fn finish(&mut self, out: &mut Vec<u8>);
-
-    /// Writes the end of a cancelled turn: the output so far is the answer. By default the same as
-    /// [`finish`](Self::finish).
-    fn cancelled(&mut self, out: &mut Vec<u8>) {
-        self.finish(out);
+    pub fn finish(&mut self, out: &mut Vec<u8>) {
+        self.end(End::Answered, out);
     }
 
-    /// Returns the id of the reply if it is part of the output and front ends request the reply by this id. `None` by
-    /// default.
-    fn reply_id(&self) -> Option<&str> {
-        None
+    /// Writes the end of a cancelled turn: the output so far is the answer.
+    pub fn cancelled(&mut self, out: &mut Vec<u8>) {
+        self.end(End::Cancelled, out);
     }
 
     /// Writes the end of a stream whose turn failed.
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>);
+    pub fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        if !self.state.is_done {
+            // Writing to a stream does not fail, and the document of a failed turn is not sent.
+            let _ = self.write(out, |blocks, to| blocks.end(End::Failed(failure), to));
+            self.state.is_done = true;
+        }
+    }
+
+    /// Returns the [id](Blocks::reply_id) of the reply.
+    #[must_use]
+    pub fn reply_id(&self) -> Option<&str> {
+        self.blocks.reply_id()
+    }
 }
+
+opaque_debug!(impl[B: Blocks] Session for Session<B>);

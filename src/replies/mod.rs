@@ -45,7 +45,7 @@ use http::request::Parts;
 
 use crate::agent::{Agent, Body, Request, Running};
 use crate::conversations::ConnectionTurns;
-use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, User};
+use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, User};
 use pump::Pump;
 use runs::Shared;
 use tail::Tail;
@@ -225,8 +225,8 @@ impl Replies {
 
     /// Returns `true` if the reply to `request` must be stored.
     pub(crate) fn takes<P: Protocol>(&self, request: &P::Request) -> bool {
-        let resumes = P::resumption(request) != Resumption::Never;
-        P::is_stream(request) && (self.limits.join || resumes)
+        let resumes = (P::EXTRAS.resumption)(request) != Resumption::Never;
+        (P::EXTRAS.is_stream)(request) && (self.limits.join || resumes)
     }
 
     /// Returns the replies of the user who sent a request.
@@ -276,7 +276,7 @@ impl Replies {
         request: Request<P>,
     ) -> Result<Body, Refusal> {
         let env = &user.env;
-        let required = P::resumption(&request) == Resumption::Required;
+        let required = (P::EXTRAS.resumption)(&request) == Resumption::Required;
         let refuse = |message| {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             Err(Refusal::new(status, message).code("overloaded").retryable())
@@ -297,7 +297,7 @@ impl Replies {
             if required {
                 return refuse("too many replies at a time");
             }
-            if P::resumption(&request) == Resumption::Possible && conversation.is_some() {
+            if (P::EXTRAS.resumption)(&request) == Resumption::Possible && conversation.is_some() {
                 self.shared.supersede(id, meta, env);
             }
             self.shared.health.add_unstored();
@@ -314,9 +314,9 @@ impl Replies {
             }
         }
         let meta = Some(meta).filter(|_| !required);
-        session.set_stored();
+        (P::EXTRAS.stored)(session.blocks());
         let mut body = Body::run_session(agent, request, session, env);
-        if !P::STORES_KEEP_ALIVE {
+        if !P::EXTRAS.stores_keep_alive {
             // Each tail sends its own keep-alives, because each connection has its own silence, and the log must not
             // contain them.
             body = body.without_ticks();

@@ -1,7 +1,6 @@
 //! The replies that this process runs.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
@@ -183,11 +182,4 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Shared {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Replies")
-            .field("store", &self.store)
-            .field("runs", &self.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Shared);

@@ -32,7 +32,7 @@ pub(super) struct Tail {
     replies: Replies,
     id: ReplyId,
     local: Option<Reader>,
-    /// The function [`Protocol::lost`].
+    /// The function [`Extras::lost`](crate::protocol::Extras::lost).
     lost: fn(&[u8], u64, &mut Vec<u8>),
     framing: Framing,
     /// The number of the next event.
@@ -77,7 +77,7 @@ impl Tail {
             replies,
             id,
             local,
-            lost: P::lost,
+            lost: P::EXTRAS.lost,
             framing: P::FRAMING,
             next,
             first: Bytes::new(),

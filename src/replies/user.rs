@@ -1,6 +1,5 @@
 //! The replies of one user below one path.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
@@ -97,10 +96,12 @@ impl UserReplies {
         digest: &str,
     ) -> Result<Body, Refusal> {
         let mut replies = self.replies.clone();
-        let conversation = match P::resumption(&request) {
+        let conversation = match (P::EXTRAS.resumption)(&request) {
             Resumption::Possible | Resumption::Required => {
                 let conversation = request.conversation_id();
-                if conversation.is_none() && P::resumption(&request) == Resumption::Possible {
+                if conversation.is_none()
+                    && (P::EXTRAS.resumption)(&request) == Resumption::Possible
+                {
                     // The client has no id by which it could request the reply again.
                     replies.limits.reconnect = None;
                 }
@@ -225,7 +226,7 @@ impl UserReplies {
     }
 
     /// Returns a body like [`tail`](Self::tail), for a client that has sent the part of the first event that
-    /// [`Protocol::lost`] needs, so that it is not read from the store.
+    /// [`Extras::lost`](crate::protocol::Extras::lost) needs, so that it is not read from the store.
     #[must_use]
     pub fn tail_behind<P: Protocol>(
         &self,
@@ -275,11 +276,4 @@ impl UserReplies {
     }
 }
 
-/// Shows the value without the name of the user.
-impl fmt::Debug for UserReplies {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UserReplies")
-            .field("path", &self.path)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(UserReplies);

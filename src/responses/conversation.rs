@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::{ContentPart, Input, Item, ResponsesRequest};
 use crate::json::{Json, Kind, Wire};
-use crate::models::tool_choice;
+use crate::models::{free_text_arguments, free_text_tool, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, AttachmentKind, Call,
     Contents, Conversation, HistoryItem, Message, Purpose, RawMessage, Role, Tool, ToolResult,
@@ -65,14 +65,17 @@ impl Conversation for ResponsesRequest {
         }
     }
 
+    /// Returns the functions, and tools with free text as functions with the argument `input`.
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
-        self.offered().map(|function| {
+        let functions = self.offered().map(|function| {
             let of = &*function.tool;
             let description = of.description.clone().unwrap_or_default();
             let mut tool = Tool::new(function.full_name().into_owned(), description);
             tool.parameters.clone_from(&of.parameters);
             tool
-        })
+        });
+        let custom = self.others().filter(|tool| tool.kind == "custom");
+        functions.chain(custom.filter_map(|tool| free_text_tool(&tool.to_raw())))
     }
 
     /// Recognizes Codex's requests for a title and for a summary by their metadata, and by the item
@@ -149,7 +152,7 @@ fn reasoning(item: &Item) -> Option<HistoryItem<'_>> {
 }
 
 /// Returns the call in an item of a tool that the client runs. Its arguments are the item's members, except for
-/// functions.
+/// functions and tools with free text.
 fn call(item: &Item) -> Option<Call<'_>> {
     let tool = item.client_tool()?;
     let mut call = match item.is_call() {
@@ -158,8 +161,12 @@ fn call(item: &Item) -> Option<Call<'_>> {
             item.arguments.as_deref().unwrap_or_default(),
         ),
         false => {
-            let members = || item.unknown.to_raw().text().to_owned();
-            let arguments = item.arguments.clone().unwrap_or_else(members);
+            let members = || match (tool, item.unknown.get("input")) {
+                ("custom_tool", Some(input)) => free_text_arguments(input),
+                _ => item.unknown.to_raw(),
+            };
+            let arguments = item.arguments.clone();
+            let arguments = arguments.unwrap_or_else(|| members().text().to_owned());
             let name = match &item.name {
                 Some(_) => item.full_name(),
                 None => tool.into(),

@@ -54,16 +54,9 @@ pub enum Ending {
     Failed(ErrorObject),
 }
 
-impl From<StreamEvent> for Event {
-    fn from(event: StreamEvent) -> Self {
-        Self::Stream(Box::new(event))
-    }
-}
-
-impl From<ErrorObject> for Ending {
-    fn from(error: ErrorObject) -> Self {
-        Self::Failed(error)
-    }
+from! {
+    StreamEvent => Event: |event| Self::Stream(Box::new(event)),
+    ErrorObject => Ending: Self::Failed,
 }
 
 /// The kind of an event: its name, and the member `type` of its data.

@@ -114,7 +114,6 @@
 //! text and failures, run a failing agent once, and run a call and send its result; Codex shows reasoning,
 //! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
 
-#[cfg(feature = "resumable")]
 mod block;
 mod content;
 mod conversation;
@@ -148,7 +147,7 @@ pub use mount::Model;
 pub use relay::Relay;
 pub use request::{Input, ResponsesRequest};
 pub use response::{IncompleteDetails, InputTokensDetails, OutputTokensDetails, Response, Usage};
-pub use session::Session;
+pub use session::Reply;
 pub use stored_turn::Storage;
 pub use tool::Tool;
 
@@ -159,7 +158,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
 use crate::conversations::UserConversations;
-use crate::protocol::{Capabilities, Delta, Env, Protocol, Refusal, Resumption};
+use crate::protocol::{Capabilities, Delta, Env, Extras, Protocol, Refusal, Resumption, Session};
 
 /// The Responses protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -168,11 +167,9 @@ pub struct Responses;
 
 impl Protocol for Responses {
     type Request = ResponsesRequest;
-    type Output = StreamEvent;
-    type Ending = Ending;
     type Event = Event;
     type Settings = Storage;
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = Decoder;
 
     const NAME: &'static str = "responses";
@@ -180,7 +177,18 @@ impl Protocol for Responses {
         .with(Capabilities::CALLS)
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS);
-    const AWAITS_OUTPUT: bool = true;
+    const EXTRAS: Extras<Self> = Extras {
+        awaits_output: true,
+        is_stream: ResponsesRequest::is_stream,
+        // A background request is answered with the response that has begun, and the client asks for the rest by its
+        // id.
+        resumption: |request| match request.is_background() {
+            true => Resumption::Required,
+            false => Resumption::Never,
+        },
+        lost: lost::lost,
+        ..Extras::NONE
+    };
 
     fn read(parts: &Parts, body: Bytes) -> Result<ResponsesRequest, Refusal> {
         let has_store = parts.extensions.get::<UserConversations>().is_some();
@@ -198,25 +206,8 @@ impl Protocol for Responses {
         relay::deltas(event, to);
     }
 
-    fn session(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Session {
-        Session::new(request, storage, env)
-    }
-
-    fn is_stream(request: &ResponsesRequest) -> bool {
-        request.is_stream()
-    }
-
-    /// Requires resumption for a background request: it is answered with the response that has
-    /// begun, and the client asks for the rest by its id.
-    fn resumption(request: &ResponsesRequest) -> Resumption {
-        match request.is_background() {
-            true => Resumption::Required,
-            false => Resumption::Never,
-        }
-    }
-
-    fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
-        lost::lost(first_event, next, out);
+    fn session(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Session<Reply> {
+        session::session(request, storage, env)
     }
 
     fn refuse(refusal: &Refusal) -> http::Response<Bytes> {

@@ -7,7 +7,7 @@ use http::Response;
 use super::count::{Compact, InputTokens};
 #[cfg(feature = "resumable")]
 use super::stored;
-use super::{Responses, ResponsesRequest, Session, Storage, retrieve, socket, stored_turn};
+use super::{Responses, ResponsesRequest, Storage, retrieve, session, socket, stored_turn};
 #[cfg(feature = "resumable")]
 use crate::agent::Body;
 use crate::conversations::{Recording, UserConversations};
@@ -74,7 +74,7 @@ impl Dialect for Responses {
 
     fn prepared(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Option<Vec<u8>> {
         let generate = request.unknown.get("generate")?;
-        (generate.as_bool() == Some(false)).then(|| Session::prepared(request, storage, env))
+        (generate.as_bool() == Some(false)).then(|| session::prepared(request, storage, env))
     }
 
     fn model(request: &mut ResponsesRequest) -> &mut String {

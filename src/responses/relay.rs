@@ -7,14 +7,14 @@ use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
-    ContentPart, ErrorObject, Event, EventKind, Item, Response, Responses, ResponsesRequest,
-    Session, StreamEvent, Tool,
+    ContentPart, ErrorObject, Event, EventKind, Item, Reply, Response, Responses, ResponsesRequest,
+    StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::{
     self, Call, CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation,
-    Cut, Delta, Failure, FrameKind, Native, NativeForm, Part, ToolChoice, Usage,
+    Cut, Delta, Failure, FrameKind, Native, NativeForm, Part, Session, ToolChoice, Usage,
 };
 
 /// A relay of another server's events into a reply.
@@ -107,8 +107,8 @@ impl Upstream for Responses {
         Response::from(answer).to_json()
     }
 
-    fn follow(session: &mut Session, event: &Event) -> FrameKind {
-        session.follow(event)
+    fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
+        session.follow().0.follow(event)
     }
 
     fn native(event: &Event) -> Option<StreamEvent> {

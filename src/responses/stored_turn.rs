@@ -1,7 +1,6 @@
 //! Turns of stored conversations: the records of responses, and requests that continue a response.
 
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 
 use http::StatusCode;
 use memchr::{memchr, memmem, memrchr};
@@ -26,14 +25,7 @@ pub struct Storage {
     pub conversation: Option<String>,
 }
 
-/// Does not print the ids.
-impl fmt::Debug for Storage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Storage")
-            .field("is_stored", &self.is_stored)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Storage);
 
 /// Returns the id of an item of a stored response: the prefix, the digits of the response's id, a letter that tells
 /// input (`i`) and output (`o`) apart, and a number.

@@ -237,7 +237,7 @@ impl Call {
     }
 
     /// Answers a parsed request with `agent`, with the `settings` of a mount. The response is a stream, or one document
-    /// if the request wants a document or the turn fails before its [first output](Protocol::AWAITS_OUTPUT).
+    /// if the request wants a document or the turn fails before its [first output](crate::protocol::Extras::awaits_output).
     ///
     /// # Cancel safety
     ///
@@ -250,7 +250,7 @@ impl Call {
         settings: P::Settings,
     ) -> impl Future<Output = Response<Body>> + Send + use<P> {
         // Computed before the request is moved into the turn.
-        let is_stream = P::is_stream(&message);
+        let is_stream = (P::EXTRAS.is_stream)(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
         copy_values(&mut self.parts);
@@ -374,7 +374,7 @@ async fn respond<P: Protocol>(
     is_stream: bool,
     router: &super::Inner,
 ) -> Response<Body> {
-    let failed = is_stream && P::AWAITS_OUTPUT && fails_early(&mut body, router).await;
+    let failed = is_stream && P::EXTRAS.awaits_output && fails_early(&mut body, router).await;
     match is_stream && !failed {
         true => stream::<P>(body),
         false => document(body).await,
@@ -416,7 +416,7 @@ pub fn stream<P: Protocol>(body: Body) -> Response<Body> {
     headers.insert(CACHE_CONTROL, no_cache);
     headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("identity"));
-    P::response_headers(headers);
+    (P::EXTRAS.response_headers)(headers);
     response
 }
 

@@ -1,6 +1,5 @@
 //! Guards: checks of the head of a request that may refuse it.
 
-use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -48,8 +47,4 @@ impl Guard {
     }
 }
 
-impl fmt::Debug for Guard {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Guard")
-    }
-}
+opaque_debug!(Guard);

@@ -222,7 +222,7 @@ impl Router {
     }
 
     /// Sets the time that the head of a response waits for the first output of the agent, in protocols whose clients
-    /// [retry turns that fail in a stream](crate::Protocol::AWAITS_OUTPUT), such as those of language models. The
+    /// [retry turns that fail in a stream](crate::protocol::Extras::awaits_output), such as those of language models. The
     /// default is 5 seconds; with zero the head is sent at once.
     ///
     /// A turn that fails within this time without output is answered with the [status](AgentError::status) of its

@@ -17,8 +17,8 @@
 //! contains at most complete fields of an unfinished block.
 
 use std::borrow::Cow;
+use std::mem;
 use std::time::Duration;
-use std::{fmt, mem};
 
 use super::head::Head;
 use super::line::{Line, LineEnd, find_line_end, is_inside_line, split_line};
@@ -524,16 +524,7 @@ impl Default for Decoder {
     }
 }
 
-/// Prints sizes only.
-impl fmt::Debug for Decoder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoder")
-            .field("buffered", &self.partial.len())
-            .field("limit", &self.limit)
-            .field("failed", &self.failed)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Decoder);
 
 /// Skips blank lines where no block is open, without its last byte: a CR there may need an LF.
 #[inline]

@@ -14,7 +14,8 @@ use crate::protocol::{
 
 impl Conversation for ChatRequest {
     /// Returns the history. Text parts of a message are joined, up to the next tool call. Files follow the message that
-    /// contains them.
+    /// contains them. What the user wrote while the agent answered (`steering-message`) has [`Role::Other`]: it is no
+    /// prompt, and answers no question.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.as_deref().filter(|text| !text.is_empty());
         let system = system.map(|text| HistoryItem::Message(Message::new(Role::System, text)));
@@ -156,6 +157,18 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
             results.extend(result.map(HistoryItem::Result));
             let files = files.into_iter().flatten();
             results.extend(files.map(HistoryItem::Attachment));
+        } else if part.kind == "steering-message" && role == Role::Assistant {
+            // What the user wrote while the agent answered, in its place.
+            items.append(&mut results);
+            if !text.is_empty() {
+                items.push(HistoryItem::Message(Message::new(
+                    role,
+                    mem::take(&mut text),
+                )));
+            }
+            items.append(&mut files);
+            let parts = part.unknown.get("parts").cloned().unwrap_or_default();
+            items.extend(Contents::read(&parts).into_message(Role::Other));
         } else if is_shown(part) {
             unknown.add_part(&part.to_raw());
         }

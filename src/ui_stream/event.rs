@@ -100,20 +100,8 @@ pub enum Ending {
     Error(Error),
 }
 
-impl From<ToolInputAvailable> for Ending {
-    fn from(call: ToolInputAvailable) -> Self {
-        Self::Calls(vec![call])
-    }
-}
-
-impl From<Vec<ToolInputAvailable>> for Ending {
-    fn from(calls: Vec<ToolInputAvailable>) -> Self {
-        Self::Calls(calls)
-    }
-}
-
-impl From<Error> for Ending {
-    fn from(error: Error) -> Self {
-        Self::Error(error)
-    }
+from! {
+    ToolInputAvailable => Ending: |call| Self::Calls(vec![call]),
+    Vec<ToolInputAvailable> => Ending: Self::Calls,
+    Error => Ending: Self::Error,
 }

@@ -93,7 +93,7 @@ pub use data::Data;
 pub use event::{Ending, Event, Output};
 pub use mount::{Mount, Settings};
 pub use request::{Approval, ChatRequest, Trigger, UiMessage, UiPart};
-pub use session::{Reply, Session};
+pub use session::Reply;
 
 use std::borrow::Cow;
 
@@ -102,8 +102,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 
 use crate::protocol::{
-    AgentError, Capabilities, Delta, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
-    Resumption,
+    AgentError, Capabilities, Delta, Env, Extras, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+    Resumption, Session,
 };
 
 /// The UI message stream of the AI SDK.
@@ -113,11 +113,9 @@ pub struct UiStream;
 
 impl Protocol for UiStream {
     type Request = ChatRequest;
-    type Output = Output;
-    type Ending = Ending;
     type Event = Event;
     type Settings = Settings;
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "ui-stream";
@@ -126,6 +124,27 @@ impl Protocol for UiStream {
         .with(Capabilities::CALLS)
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS);
+    const EXTRAS: Extras<Self> = Extras {
+        // The page's own description of a tool has precedence over the mount's.
+        apply: |settings, request| {
+            for (name, tool) in settings.tools.iter() {
+                if request.tools.get(name).is_none() {
+                    request.tools.push(name, tool.clone());
+                }
+            }
+        },
+        resumption: |_| Resumption::Possible,
+        lost: |_, _, out| {
+            Event::from(Error::new(AgentError::LOST)).write(out);
+            Event::Done.write(out);
+        },
+        // The protocol's version, as the SDK's own servers send it.
+        response_headers: |headers| {
+            let name = HeaderName::from_static("x-vercel-ai-ui-message-stream");
+            headers.insert(name, HeaderValue::from_static("v1"));
+        },
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)
@@ -136,36 +155,12 @@ impl Protocol for UiStream {
         id.map(Cow::Borrowed)
     }
 
-    /// Adds the mount's tools that the request does not list: the page's own description of a tool has precedence.
-    fn apply(settings: &Settings, request: &mut ChatRequest) {
-        for (name, tool) in settings.tools.iter() {
-            if request.tools.get(name).is_none() {
-                request.tools.push(name, tool.clone());
-            }
-        }
-    }
-
     fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
         deltas::deltas(event, to);
     }
 
-    fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session {
+    fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session<Reply> {
         session::session(request, settings, env)
-    }
-
-    fn resumption(_: &ChatRequest) -> Resumption {
-        Resumption::Possible
-    }
-
-    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        Event::from(Error::new(AgentError::LOST)).write(out);
-        Event::Done.write(out);
-    }
-
-    /// Adds the header with the protocol's version, as the SDK's own servers do.
-    fn response_headers(headers: &mut HeaderMap) {
-        let name = HeaderName::from_static("x-vercel-ai-ui-message-stream");
-        headers.insert(name, HeaderValue::from_static("v1"));
     }
 
     /// Creates a refusal whose body is one sentence, because the page shows the complete body.

@@ -13,15 +13,12 @@ use super::data::PREFIX;
 use super::{ChatRequest, Data, Ending, Event, Output, Settings};
 use crate::json::{Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
-    Block, BlockSession, Blocks, Chart, ChartKind, Citation, Conversation as _, Cut, Env, Failure,
-    FrameEvent as _, Level, Question, SendError, Status, Table, ToolCall, ToolRun, Usage, Writer,
+    Block, Blocks, ChartKind, Citation, Conversation as _, Cut, End, Env, FrameEvent as _, Level,
+    Part, Question, SendError, Session, Status, Table, ToolCall, ToolRun, Usage, Writer,
 };
 
 /// The name of the tool whose call represents a confirmation.
 pub(super) const QUESTION: &str = "confirm";
-
-/// The session of one reply.
-pub type Session = BlockSession<Reply>;
 
 /// One reply with its blocks and steps.
 ///
@@ -67,7 +64,7 @@ enum CallState {
 /// The writer of a reply.
 type To<'a> = Writer<'a, Reply>;
 
-pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session {
+pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> Session<Reply> {
     let continued = request.continued();
     let id = continued.map(|message| message.id.clone());
     let parts = continued.into_iter().flat_map(|message| &message.parts);
@@ -91,7 +88,7 @@ pub(super) fn session(request: &ChatRequest, settings: &Settings, env: &Env) -> 
         step_is_over: false,
         step_is_hidden: continued.is_some(),
     };
-    BlockSession::new(reply).tools(request.tools().map(|tool| tool.name.into_owned()))
+    Session::new(reply).tools(request.tools().map(|tool| tool.name.into_owned()))
 }
 
 /// Returns the chunk that settles the question answered by the request.
@@ -119,7 +116,6 @@ impl Blocks for Reply {
     type Document = Infallible;
 
     const TRIMS: bool = true;
-    const NOT_OFFERED: &'static str = "a tool that neither the request nor the mount names";
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);
@@ -152,12 +148,12 @@ impl Blocks for Reply {
         }
     }
 
-    fn piece(&self, block: Block, delta: String) -> Event {
+    fn piece(&self, block: Block, delta: String) -> Option<Event> {
         let (id, unknown) = (self.block.clone(), Members::new());
-        match block {
+        Some(match block {
             Block::Text => TextDelta { id, delta, unknown }.into(),
             _ => ReasoningDelta { id, delta, unknown }.into(),
-        }
+        })
     }
 
     fn close(&mut self, block: Block, to: &mut To<'_>) {
@@ -171,7 +167,7 @@ impl Blocks for Reply {
     fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
         match output {
             Output::ReasoningDelta(piece) => {
-                self.reasoning(&piece.delta, to);
+                to.piece(self, Block::Reasoning, &piece.delta);
                 return Ok(());
             }
             Output::Data(data) if data.name().is_empty() || data.name() == data.kind => {
@@ -228,7 +224,51 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    fn status(&mut self, status: &Status, to: &mut To<'_>) {
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            Part::Status(status) => self.status(status, to),
+            Part::ToolRun(run) => self.tool_run(run, to),
+            Part::Usage(usage) => self.usage(usage, to),
+            Part::Cite(citation) => self.cite(citation, to),
+            Part::Table(table) => return self.rows("table", table, None, to),
+            Part::Chart(chart) => {
+                return self.rows("chart", &chart.to_table(), Some(&chart.kind), to);
+            }
+            Part::Confirm(question) => return self.confirm(question, to),
+            Part::Calls(calls) => self.calls(calls, to),
+            Part::Cut(cut) => return self.cut(cut, to),
+            part => return to.part(self, part),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if let End::Failed(failure) = end {
+            self.fail_with(failure.message, to);
+            return Ok(());
+        }
+        self.end_step(to);
+        if let End::Cancelled = end {
+            to.event(self, Abort::default());
+        } else {
+            to.event(self, FinishStep::default());
+            if self.calls.values().any(|call| *call == CallState::Output) {
+                self.set_reason("tool-calls");
+            }
+            let finish_reason = self.finish_reason.map(str::to_owned);
+            let finish = Finish {
+                finish_reason,
+                ..Finish::default()
+            };
+            to.event(self, finish);
+        }
+        to.event(self, Event::Done);
+        Ok(())
+    }
+}
+
+impl Reply {
+    fn status(&self, status: &Status, to: &mut To<'_>) {
         let level = match status.level {
             Level::Info => "info",
             Level::Warning => "warning",
@@ -243,7 +283,7 @@ impl Blocks for Reply {
     }
 
     /// Writes a run of a tool, marked so that the page does not run the tool again.
-    fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) -> Result<(), SendError> {
+    fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) {
         self.interrupt(to);
         let id = self.env.new_id("call");
         let call = ToolInputAvailable::new(id, &*run.name, run.arguments.clone());
@@ -254,11 +294,10 @@ impl Blocks for Reply {
             Err(message) => to.event(self, call.failure(message)),
         }
         self.step_is_over = true;
-        Ok(())
     }
 
     /// Writes the usage with the names of the SDK, as metadata. The page merges metadata, so the last usage counts.
-    fn usage(&mut self, usage: &Usage, to: &mut To<'_>) {
+    fn usage(&self, usage: &Usage, to: &mut To<'_>) {
         let metadata = Json::object(|metadata| {
             // Writing numbers cannot fail.
             let _ = metadata.object("usage", |figures| {
@@ -296,20 +335,9 @@ impl Blocks for Reply {
         }
     }
 
-    fn table(&mut self, table: &Table, to: &mut To<'_>) -> Result<(), SendError> {
-        self.rows("table", table, None, to);
-        Ok(())
-    }
-
-    fn chart(&mut self, chart: &Chart, to: &mut To<'_>) -> Result<(), SendError> {
-        self.rows("chart", &chart.to_table(), Some(&chart.kind), to);
-        Ok(())
-    }
-
     fn confirm(&mut self, question: &Question<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         if !self.approvals {
-            to.markdown(self, &question.to_text()?);
-            return Ok(());
+            return to.markdown(self, &question.to_text()?);
         }
         self.interrupt(to);
         self.set_reason("tool-calls");
@@ -325,7 +353,7 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
+    fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) {
         self.interrupt(to);
         self.set_reason("tool-calls");
         for call in calls {
@@ -333,50 +361,18 @@ impl Blocks for Reply {
             let call = ToolInputAvailable::new(id, &*call.name, call.arguments.clone());
             to.event(self, call);
         }
-        Ok(())
     }
 
     /// Writes the notice too, because pages show no `finishReason`.
-    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
+    fn cut(&mut self, cut: Cut, to: &mut To<'_>) -> Result<(), SendError> {
         self.set_reason(match cut {
             Cut::Length => "length",
             Cut::Filter => "content-filter",
             Cut::Other => "other",
         });
-        self.error(&cut.to_notice(), to);
+        to.part(self, Part::Cut(cut))
     }
 
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
-        self.end_step(to);
-        to.event(self, FinishStep::default());
-        if self.calls.values().any(|call| *call == CallState::Output) {
-            self.set_reason("tool-calls");
-        }
-        let finish_reason = self.finish_reason.map(str::to_owned);
-        let finish = Finish {
-            finish_reason,
-            ..Finish::default()
-        };
-        to.event(self, finish);
-        Ok(())
-    }
-
-    fn cancelled(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
-        self.end_step(to);
-        to.event(self, Abort::default());
-        Ok(())
-    }
-
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
-        self.fail_with(failure.message, to);
-    }
-
-    fn trail(&mut self, to: &mut To<'_>) {
-        to.event(self, Event::Done);
-    }
-}
-
-impl Reply {
     /// Closes the open block, and the step if it contains the output of a tool, before a part that pages show
     /// separately.
     fn interrupt(&mut self, to: &mut To<'_>) {
@@ -400,14 +396,22 @@ impl Reply {
         to.fail();
         self.end_step(to);
         to.event(self, Error::new(message));
+        to.event(self, Event::Done);
     }
 
     /// Writes rows as data for a component of the page, and as Markdown if `markdown` is set.
-    fn rows(&mut self, name: &str, table: &Table, kind: Option<&ChartKind>, to: &mut To<'_>) {
+    fn rows(
+        &mut self,
+        name: &str,
+        table: &Table,
+        kind: Option<&ChartKind>,
+        to: &mut To<'_>,
+    ) -> Result<(), SendError> {
         self.interrupt(to);
         to.event(self, data(name, |data| table.write_to(kind, data)));
-        if self.markdown {
-            to.markdown(self, &table.to_markdown());
+        match self.markdown {
+            true => to.markdown(self, &table.to_markdown()),
+            false => Ok(()),
         }
     }
 

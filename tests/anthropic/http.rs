@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use copilot_wire::anthropic::{Anthropic, ErrorObject, Message, Model, StopReason};
 use copilot_wire::protocol::{
-    Citation, Conversation, Env, Environment, Protocol, Refusal, Session as _, Ticks, ToolCall,
+    Citation, Conversation, Env, Environment, Protocol, Refusal, Ticks, ToolCall,
 };
 use copilot_wire::router::MountError;
 use copilot_wire::{Reply, Request, Router};

@@ -8,9 +8,7 @@ use copilot_wire::anthropic::{
 };
 use copilot_wire::json::Json;
 use copilot_wire::models::RelayError;
-use copilot_wire::protocol::{
-    AgentError, Confirmation, Env, Protocol as _, SendError, Session as _, ToolCall,
-};
+use copilot_wire::protocol::{AgentError, Confirmation, Env, Protocol as _, SendError, ToolCall};
 use serde_json::{Value, json};
 
 use crate::strict::{Read, read};

@@ -231,7 +231,7 @@ fn a_failure_after_the_first_output_is_part_of_the_stream() {
 #[test]
 fn a_server_that_died_says_so_without_the_word_for_a_retry() {
     let mut out = Vec::new();
-    openai::OpenAi::lost(b"", 1, &mut out);
+    (openai::OpenAi::EXTRAS.lost)(b"", 1, &mut out);
     let error = failure(CHAT, std::str::from_utf8(&out).unwrap());
     assert_eq!(error["type"], "invalid_request_error");
     assert_eq!(error["code"], "invalid_prompt");

@@ -1,12 +1,12 @@
 //! Decoding of events from agents, from models, and as the platform relays them.
 
-use copilot_wire::github::{ChatRequest, Chunk, ChunkForm, Event, GitHub, Output, Raw, Reference};
+use copilot_wire::github::{ChatRequest, Chunk, Event, GitHub, Output, Raw, Reference};
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Env, EventDecoder, EventError, Protocol, SendError, Session as _};
+use copilot_wire::protocol::{EventDecoder, EventError, SendError};
 use copilot_wire::sse::{Decoder, Frame};
 use serde_json::Value;
 
-use crate::events::{decode, encode, text};
+use crate::events::{decode, encode, opened, text};
 use crate::fixtures::{bytes, json, names};
 
 #[test]
@@ -252,7 +252,7 @@ fn events_of_unknown_names_are_kept() {
     assert_eq!(encode(&events), stream);
 
     // Known clients treat each data line as an event, so several lines cannot be sent.
-    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
+    let mut session = opened(&ChatRequest::default());
     let mut out = Vec::new();
     let raw = Raw::new(copilot_wire::event_name!("x"), "one\ntwo");
     let error = session.output(&Output::Raw(raw), &mut out).unwrap_err();

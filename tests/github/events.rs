@@ -3,10 +3,10 @@
 use bytes::Bytes;
 use copilot_wire::github::{
     ChatRequest, Chunk, ChunkForm, Confirmation, CopilotError, ErrorKind, Event, GitHub, Output,
-    Reference, Session,
+    Reference, Reply,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Env, EventDecoder, Failure, Protocol, SendError, Session as _};
+use copilot_wire::protocol::{Env, EventDecoder, Failure, Protocol, SendError, Session};
 use serde_json::Value;
 
 use crate::fixtures::bytes;
@@ -15,8 +15,15 @@ pub(crate) fn encode(events: &[Event]) -> String {
     encode_in(&ChatRequest::default(), events)
 }
 
-fn encode_in(request: &ChatRequest, events: &[Event]) -> String {
+/// Creates a session whose acknowledgement is written.
+pub(crate) fn opened(request: &ChatRequest) -> Session<Reply> {
     let mut session = GitHub::session(request, &ChunkForm::Short, &Env::default());
+    session.open(&mut Vec::new());
+    session
+}
+
+fn encode_in(request: &ChatRequest, events: &[Event]) -> String {
+    let mut session = opened(request);
     let mut out = Vec::new();
     for event in events {
         send(&mut session, event, &mut out);
@@ -25,7 +32,7 @@ fn encode_in(request: &ChatRequest, events: &[Event]) -> String {
 }
 
 /// Writes an event as an agent that relays it: the ending is the session's own.
-fn send(session: &mut Session, event: &Event, out: &mut Vec<u8>) {
+fn send(session: &mut Session<Reply>, event: &Event, out: &mut Vec<u8>) {
     match event {
         Event::Output(output) => session.output(output, out).unwrap(),
         Event::Confirmation(question) => session.ending(question, out).unwrap(),
@@ -295,7 +302,7 @@ fn full_chunks_have_one_head() {
 fn an_answer_ends_once() {
     // A model's chunk that ends the answer is used as the ending: only `[DONE]` is added, and the
     // usage may be between.
-    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
+    let mut session = opened(&ChatRequest::default());
     let mut out = Vec::new();
     for event in &decode(&bytes("chunk-usage.sse"))[..3] {
         send(&mut session, event, &mut out);
@@ -309,7 +316,7 @@ fn an_answer_ends_once() {
 #[test]
 fn nothing_follows_the_chunk_that_ends_an_answer() {
     let recorded = decode(&bytes("chunk-usage.sse"));
-    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
+    let mut session = opened(&ChatRequest::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
         send(&mut session, event, &mut out);
@@ -325,7 +332,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     assert_eq!(decode(&out), expected);
 
     // A later failure is still written before the ending.
-    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
+    let mut session = opened(&ChatRequest::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
         send(&mut session, event, &mut out);
@@ -340,7 +347,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
 #[test]
 fn no_keep_alive_follows_a_confirmation() {
     let question = Confirmation::new("1", "Go on?", "");
-    let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
+    let mut session = opened(&ChatRequest::default());
     session.ending(&question, &mut Vec::new()).unwrap();
     let mut out = Vec::new();
     session.keep_alive(copilot_wire::protocol::Framing::Sse, &mut out);

@@ -3,7 +3,7 @@
 //! The sizes are such that quadratic work takes minutes.
 
 use copilot_wire::github::{ChatRequest, ChunkForm, GitHub};
-use copilot_wire::protocol::{Citation, Conversation, Env, Part, Protocol, Session as _};
+use copilot_wire::protocol::{Citation, Conversation, Env, Part, Protocol};
 
 const MANY: usize = 50_000;
 const LONG: usize = 4 * 1024 * 1024;

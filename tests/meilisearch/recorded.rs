@@ -244,8 +244,9 @@ fn every_recorded_error_is_classed() {
         assert_eq!(json!(failure.code), error["code"]);
         assert_eq!(failure.is_terminal(), error["type"] != "response_error");
         let written = String::from_utf8(encode("m", Tools::ALL, &read.events)).unwrap();
-        let last = written.trim_end().rsplit("data: ").next().unwrap();
-        let written: Value = serde_json::from_str(last).unwrap();
+        let mut data = written.split("data: ");
+        let error = data.find(|data| data.contains("\"error\"")).unwrap();
+        let written: Value = serde_json::from_str(error).unwrap();
         assert_eq!(written, case["event"]);
     }
 }

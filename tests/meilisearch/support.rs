@@ -7,10 +7,9 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ChatRequest, Event, Meilisearch, Message, Outcome, Output, SearchFailure, Session, Tools,
-    Unknown,
+    ChatRequest, Event, Meilisearch, Message, Outcome, Output, Reply, SearchFailure, Tools, Unknown,
 };
-use copilot_wire::protocol::{Env, Environment, EventDecoder, Protocol, Session as _};
+use copilot_wire::protocol::{Env, Environment, EventDecoder, Protocol, Session};
 use copilot_wire::{Body, Router};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
@@ -135,7 +134,7 @@ pub(crate) fn encode(model: &str, tools: Tools, events: &[Event]) -> Vec<u8> {
 }
 
 /// Writes an event as a server that relays it.
-pub(crate) fn send(session: &mut Session, event: Event, out: &mut Vec<u8>) {
+pub(crate) fn send(session: &mut Session<Reply>, event: Event, out: &mut Vec<u8>) {
     let output = match event {
         Event::Text(text) => Output::Text(text),
         Event::Refusal(text) => Output::Refusal(text),

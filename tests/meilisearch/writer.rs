@@ -7,8 +7,8 @@ use copilot_wire::meilisearch::{
     Search, SearchFailure, Sources, Tools,
 };
 use copilot_wire::protocol::{
-    AgentError, Citation, Confirmation, EventDecoder, Notice, Protocol, SendError, Session as _,
-    Status, Table, ToolCall,
+    AgentError, Citation, Confirmation, EventDecoder, Notice, Protocol, SendError, Status, Table,
+    ToolCall,
 };
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;

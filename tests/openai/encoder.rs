@@ -3,11 +3,10 @@
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
     ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Delta, Ending, ErrorObject,
-    FinishReason, Function, Logprobs, OpenAi, Session, TokenLogprob, ToolCall, ToolCallDelta,
-    Usage,
+    FinishReason, Function, Logprobs, OpenAi, Reply, TokenLogprob, ToolCall, ToolCallDelta, Usage,
 };
 use copilot_wire::protocol::{
-    self, Citation, Env, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
+    self, Citation, Env, Failure, Notice, Part, Protocol, SendError, Session, Status,
 };
 use proptest::prelude::*;
 
@@ -35,14 +34,14 @@ fn say(usage: bool, chunks: &[ChatCompletionChunk]) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn open(usage: bool, env: &Env) -> (Session, Vec<u8>) {
+fn open(usage: bool, env: &Env) -> (Session<Reply>, Vec<u8>) {
     let mut session = OpenAi::session(&request(usage), &(), env);
     let mut out = Vec::new();
     session.open(&mut out);
     (session, out)
 }
 
-fn text(session: &mut Session, text: &str, out: &mut Vec<u8>) {
+fn text(session: &mut Session<Reply>, text: &str, out: &mut Vec<u8>) {
     session.text(text, out).unwrap();
 }
 

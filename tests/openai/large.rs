@@ -10,7 +10,7 @@ use copilot_wire::openai::{
     OpenAi, Part, Tool, ToolCall,
 };
 use copilot_wire::protocol::{
-    self, Completion, ContentPart as _, Conversation, EventDecoder, Protocol, Session as _,
+    self, Completion, ContentPart as _, Conversation, EventDecoder, Protocol,
 };
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use copilot_wire::openbb::{
     AddGenerativeWidget, CallQueue, DataSource, Event, ExecuteAgentTool, ExecuteClientSql,
     FunctionCall, GetWidgetData, ManageNavigationBar, Message, OpenBb, QueryRequest, SqlQuery,
 };
-use copilot_wire::protocol::{Protocol, SendError, Session as _};
+use copilot_wire::protocol::{Protocol, SendError};
 use serde_json::json;
 
 use crate::calls::{all_widgets, full_request};
@@ -274,7 +274,7 @@ fn several_calls_at_once() {
             request.extra_state().unwrap().get("turn").unwrap().text(),
             "7"
         );
-        next = OpenBb::next_call(&request);
+        next = (OpenBb::EXTRAS.next_call)(&request);
     }
     assert_eq!(
         ran,
@@ -284,14 +284,14 @@ fn several_calls_at_once() {
             r#"[{"name":"c"}]"#
         ]
     );
-    assert!(OpenBb::next_call(&request).is_none());
+    assert!((OpenBb::EXTRAS.next_call)(&request).is_none());
     // The queue of OpenBB's own agent has the same form.
-    let recorded = OpenBb::next_call(&crate::request("v2_bridge_result_and_documents"));
+    let recorded = (OpenBb::EXTRAS.next_call)(&crate::request("v2_bridge_result_and_documents"));
     assert_eq!(recorded.unwrap().function, "manage_navigation_bar");
     // A message of the user cancels the queue; the state is still there.
     let mut interrupted = crate::request("v2_bridge_result_and_documents");
     interrupted.messages.push(Message::human("Stop"));
-    assert!(OpenBb::next_call(&interrupted).is_none());
+    assert!((OpenBb::EXTRAS.next_call)(&interrupted).is_none());
     assert!(
         interrupted
             .extra_state()
@@ -311,11 +311,11 @@ fn several_calls_at_once() {
         "[7,null,{}]",
         r#"[{"function":"","input_arguments":{}},{"function":"f","input_arguments":[]}]"#,
     ] {
-        assert!(OpenBb::next_call(&state(odd)).is_none(), "{odd}");
+        assert!((OpenBb::EXTRAS.next_call)(&state(odd)).is_none(), "{odd}");
     }
     let call = r#"{"function":"execute_client_sql","input_arguments":{"queries":[{"sql":"x"}]}}"#;
     let many = state(&format!("[{}]", vec![call; 1000].join(",")));
-    let first = OpenBb::next_call(&many).unwrap();
+    let first = (OpenBb::EXTRAS.next_call)(&many).unwrap();
     let waiting = first.extra_state.as_ref().unwrap();
     let waiting = waiting.get("pending_bridge_calls").unwrap();
     assert_eq!(waiting.elements().count(), 63);

@@ -4,7 +4,7 @@
 use copilot_wire::openbb::{
     Artifact, Era, Event, Feedback, FunctionCall, OpenBb, QueryRequest, State, StatusUpdate, agents,
 };
-use copilot_wire::protocol::{Conversation, Part, Protocol, Session as _, ToolCall};
+use copilot_wire::protocol::{Conversation, Part, Protocol, ToolCall};
 
 use crate::{decode, env, json, output_event, plain, read, send};
 
@@ -43,7 +43,7 @@ fn ask(request: &QueryRequest) {
     let _ = (request.option("x"), request.delegation());
     let state = State::new("state", 1).take::<serde_json::Value>(request);
     let call = FunctionCall::raw("f", json("{}")).state_from(request);
-    let _ = (state.is_ok(), OpenBb::next_call(request));
+    let _ = (state.is_ok(), (OpenBb::EXTRAS.next_call)(request));
     let _ = (write(call.into()), request.extra_citations());
     for tool in request.tools() {
         let call = ToolCall::new(&*tool.name, &json("{}")).unwrap();

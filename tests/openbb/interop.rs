@@ -10,7 +10,7 @@ use copilot_wire::openbb::{
 };
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Confirmation, Conversation, Notice, Part, Protocol, Question,
-    Session as _, Table, ToolCall,
+    Table, ToolCall,
 };
 use serde_json::json;
 

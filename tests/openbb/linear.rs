@@ -3,10 +3,10 @@
 //! assertion on time.
 
 use copilot_wire::openbb::{
-    Artifact, Era, FunctionCall, OpenBb, QueryRequest, Session, StatusUpdate, pieces, strip_markers,
+    Artifact, Era, FunctionCall, OpenBb, QueryRequest, Reply, StatusUpdate, pieces, strip_markers,
 };
 use copilot_wire::protocol::{
-    Citation, Conversation, Part, Protocol, SendError, Session as _, ToolCall,
+    Citation, Conversation, Part, Protocol, SendError, Session, ToolCall,
 };
 
 use crate::{decode, env, read};
@@ -47,11 +47,11 @@ fn answered(function: &str, arguments: &str, more: &str) -> QueryRequest {
     ))
 }
 
-fn session(request: &QueryRequest) -> Session {
+fn session(request: &QueryRequest) -> Session<Reply> {
     OpenBb::session(request, &(), &env())
 }
 
-fn say(session: &mut Session, word: Part<'_>) -> Result<String, SendError> {
+fn say(session: &mut Session<Reply>, word: Part<'_>) -> Result<String, SendError> {
     let mut out = Vec::new();
     session.part(word, &mut out)?;
     Ok(String::from_utf8(out).unwrap())
@@ -82,7 +82,10 @@ fn ask(request: &QueryRequest) -> [usize; 5] {
     );
     let _ = (request.dialog_answer(), request.delegation());
     let _ = (request.option("x"), request.extra_state());
-    let _ = (OpenBb::next_call(request), request.extra_citations());
+    let _ = (
+        (OpenBb::EXTRAS.next_call)(request),
+        request.extra_citations(),
+    );
     [
         request.messages().count(),
         request.documents().count(),
@@ -323,7 +326,7 @@ fn state_with_many_members() {
     assert_eq!(call.extra_state.unwrap().members().count(), MANY);
     let pending = same(MANY, r#"{"function":"f","input_arguments":{}}"#);
     let state = format!(r#""data":[],"extra_state":{{"pending_bridge_calls":{pending}}}"#);
-    assert!(OpenBb::next_call(&answered("f", "{}", &state)).is_some());
+    assert!((OpenBb::EXTRAS.next_call)(&answered("f", "{}", &state)).is_some());
 }
 
 #[test]

@@ -37,9 +37,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest, Session};
+use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest, Reply};
 use copilot_wire::protocol::{
-    Env, Environment, EventDecoder, EventError, Protocol, SendError, Session as _,
+    Env, Environment, EventDecoder, EventError, Protocol, SendError, Session,
 };
 
 /// A source of random bytes that are the same in every run.
@@ -101,7 +101,7 @@ fn json(text: &str) -> Json {
 }
 
 /// Writes an event as its agent sends it.
-fn send(session: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+fn send(session: &mut Session<Reply>, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
     match event {
         Event::Output(output) => session.output(output, out),
         Event::FunctionCall(call) => session.ending(call, out),

@@ -4,7 +4,7 @@ use copilot_wire::json::Json;
 use copilot_wire::openbb::{Artifact, Descriptor, Event, Message, OpenBb, Output, QueryRequest};
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, EventDecoder, Failure,
-    Level, Notice, Part, Protocol, Question, SendError, Session as _, Status, Table, ToolCall,
+    Level, Notice, Part, Protocol, Question, SendError, Status, Table, ToolCall,
 };
 use copilot_wire::{Reply, Request, Router, agent_fn};
 use serde_json::json;

@@ -2,9 +2,9 @@
 
 use std::convert::Infallible;
 
+use copilot_wire::json::Escape;
 use copilot_wire::protocol::{
-    AnswerDocument, Block, BlockSession, Blocks, Citation, Failure, Part, Room, SendError, Session,
-    ToolCall, Writer,
+    AnswerDocument, Block, Blocks, Citation, End, Part, Room, SendError, Session, TextFrame, Writer,
 };
 
 /// `twice` breaks the rule that pieces differ in one text only.
@@ -46,13 +46,13 @@ impl Blocks for Plain {
         out.push(b'\n');
     }
 
-    fn piece(&self, block: Block, text: String) -> String {
+    fn piece(&self, block: Block, text: String) -> Option<String> {
         let text = serde_json::Value::from(text);
         let sign = if block == Block::Text { 't' } else { 'r' };
-        match self.twice {
+        Some(match self.twice {
             true => format!("{sign}{text}{text}"),
             false => format!("{sign}{text}"),
-        }
+        })
     }
 
     fn output(
@@ -70,22 +70,14 @@ impl Blocks for Plain {
         match *ending {}
     }
 
-    fn calls(&mut self, _: &[ToolCall], _: &mut Writer<'_, Self>) -> Result<(), SendError> {
-        Ok(())
-    }
-
-    fn end(&mut self, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+    fn end(&mut self, end: End<'_>, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        if let End::Failed(_) = end {
+            to.fail();
+            to.event(self, "failed");
+            return Ok(());
+        }
         to.event(self, "end");
         Ok(())
-    }
-
-    fn fail(&mut self, _: &Failure<'_>, to: &mut Writer<'_, Self>) {
-        to.fail();
-        to.event(self, "failed");
-    }
-
-    fn trail(&mut self, to: &mut Writer<'_, Self>) {
-        to.stream().extend_from_slice(b"bye");
     }
 
     fn reply_id(&self) -> Option<&str> {
@@ -93,16 +85,16 @@ impl Blocks for Plain {
     }
 }
 
-fn stream(twice: bool) -> BlockSession<Plain> {
-    BlockSession::new(Plain { twice })
+fn stream(twice: bool) -> Session<Plain> {
+    Session::new(Plain { twice })
 }
 
-fn document() -> BlockSession<Plain> {
-    BlockSession::new(Plain::default()).document(Some(Document::default()))
+fn document() -> Session<Plain> {
+    Session::new(Plain::default()).document(Some(Document::default()))
 }
 
 /// Writes three texts, three pieces of reasoning and a text, as a reply does.
-fn write(session: &mut BlockSession<Plain>, out: &mut Vec<u8>) {
+fn write(session: &mut Session<Plain>, out: &mut Vec<u8>) {
     for text in ["a", "b", "c\u{2028}"] {
         match session.text_frame() {
             Some(frame) => frame.write(text, out),
@@ -122,12 +114,12 @@ fn a_piece_is_an_event_of_its_block() {
         let (mut session, mut out) = (stream(twice), Vec::new());
         write(&mut session, &mut out);
         session.finish(&mut out);
-        // A frame escapes the separators of JavaScript, and there is none for a text that occurs twice.
+        // A frame escapes as the protocol does, and there is none for a text that occurs twice.
         let expected = match twice {
-            false => "t\"a\"\nt\"b\"\nt\"c\\u2028\"\nr\"x\"\nr\"y\"\nr\"z\"\nt\"d\"\nend\nbye",
+            false => "t\"a\"\nt\"b\"\nt\"c\u{2028}\"\nr\"x\"\nr\"y\"\nr\"z\"\nt\"d\"\nend\n",
             true => {
                 "t\"a\"\"a\"\nt\"b\"\"b\"\nt\"c\u{2028}\"\"c\u{2028}\"\nr\"x\"\"x\"\nr\"y\"\"y\"\nr\"z\"\"z\"\n\
-                 t\"d\"\"d\"\nend\nbye"
+                 t\"d\"\"d\"\nend\n"
             }
         };
         assert_eq!(String::from_utf8(out).unwrap(), expected);
@@ -178,7 +170,7 @@ fn a_cancelled_reply_ends_with_its_sources_as_every_other() {
         }
         ends.push(String::from_utf8(out).unwrap());
     }
-    let end = "t\"\\n\\n**Sources**\\n\\n- notes\\n\"\nend\nbye";
+    let end = "t\"\\n\\n**Sources**\\n\\n- notes\\n\"\nend\n";
     assert_eq!(ends, [end, end]);
 }
 
@@ -202,41 +194,62 @@ fn a_piece_has_at_most_a_mebibyte() {
     }
 }
 
-/// A session that has only what it must have.
-struct Bare;
+/// A protocol with a beginning, and an answer that cannot be ended.
+struct Endless;
 
-impl Session for Bare {
+impl Blocks for Endless {
     type Output = Infallible;
     type Ending = Infallible;
+    type Event = &'static str;
+    type Document = Infallible;
 
-    fn text(&mut self, _: &str, _: &mut Vec<u8>) -> Result<(), SendError> {
-        Ok(())
+    fn write(&self, event: &&'static str, out: &mut Vec<u8>) {
+        out.extend_from_slice(event.as_bytes());
     }
 
-    fn part(&mut self, _: Part<'_>, _: &mut Vec<u8>) -> Result<(), SendError> {
-        Ok(())
+    fn begin(&mut self, to: &mut Writer<'_, Self>) {
+        to.event(self, "begun ");
     }
 
-    fn output(&mut self, output: &Infallible, _: &mut Vec<u8>) -> Result<(), SendError> {
-        match *output {}
+    fn output(&mut self, never: &Infallible, _: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        match *never {}
     }
 
-    fn ending(&mut self, ending: &Infallible, _: &mut Vec<u8>) -> Result<(), SendError> {
-        match *ending {}
+    fn ending(&mut self, never: &Infallible, _: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        match *never {}
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"end");
+    fn end(&mut self, end: End<'_>, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        match end {
+            End::Failed(_) => {
+                to.event(self, "failed");
+                Ok(())
+            }
+            _ => {
+                to.event(self, "half an end");
+                Err(SendError::Unsupported("the end"))
+            }
+        }
     }
-
-    fn fail(&mut self, _: &Failure<'_>, _: &mut Vec<u8>) {}
 }
 
 #[test]
-fn a_bare_session_has_no_id_does_not_fail_and_is_cancelled_as_it_ends() {
-    let mut out = Vec::new();
-    Bare.cancelled(&mut out);
-    assert_eq!(out, b"end");
-    assert_eq!(Bare.reply_id(), None);
-    assert!(!Bare.is_failed());
+fn an_end_that_fails_leaves_one_beginning_and_the_failure() {
+    let (mut session, mut out) = (Session::new(Endless), Vec::new());
+    session.finish(&mut out);
+    assert_eq!(out, b"begun failed");
+}
+
+#[test]
+fn text_without_pieces_is_left_out_and_a_frame_is_used_from_the_first_piece_on() {
+    let (mut session, mut out) = (Session::new(Endless), Vec::new());
+    session.text("a", &mut out).unwrap();
+    assert_eq!(out, b"begun ");
+    let frame = TextFrame::from_static(b"<", b">", Escape::Json);
+    let (mut session, mut out) = (Session::new(Endless).frame(frame), Vec::new());
+    assert!(session.text_frame().is_some());
+    for text in ["a", "b\u{2028}"] {
+        session.text(text, &mut out).unwrap();
+    }
+    assert_eq!(String::from_utf8(out).unwrap(), "begun <a><b\u{2028}>");
 }

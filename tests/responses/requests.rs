@@ -88,7 +88,7 @@ fn a_conversation_is_read_whole() {
 }
 
 #[test]
-fn only_functions_are_tools() {
+fn functions_and_free_text_are_tools() {
     let request = request(
         r#"{"input":"hi","tools":[
             {"type":"function","name":"f","description":"d","parameters":{"type":"object"},"strict":false},
@@ -97,7 +97,13 @@ fn only_functions_are_tools() {
             {"type":"mcp","server_label":"s"},{"type":"function"},{"type":"function","name":""},7]}"#,
     );
     let tools: Vec<_> = request.tools().collect();
-    assert_eq!(tools.len(), 2);
+    assert_eq!(tools.len(), 3);
+    // A function with one argument.
+    assert_eq!(tools[2].name, "c");
+    assert_eq!(
+        tools[2].parameters.as_ref().unwrap().text(),
+        r#"{"type":"object","properties":{"input":{"type":"string"}},"required":["input"]}"#
+    );
     // With the name of its namespace.
     assert_eq!(tools[1].name, "n__inner");
     assert_eq!((&*tools[0].name, &*tools[0].description), ("f", "d"));

@@ -4,10 +4,10 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Completion, Failure, Framing, Notice, Part, Protocol, SendError,
-    Session as _, Status, TooLarge, ToolCall, Usage,
+    Session, Status, TooLarge, ToolCall, Usage,
 };
 use copilot_wire::responses::{
-    Annotation, Ending, EventKind, Item, Response, Responses, ResponsesRequest, Session, Storage,
+    Annotation, Ending, EventKind, Item, Reply, Response, Responses, ResponsesRequest, Storage,
     StreamEvent, Tool,
 };
 use proptest::prelude::*;
@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::rules::{End, check};
 use crate::support::{fixed, read};
 
-fn session() -> (Session, Vec<u8>) {
+fn session() -> (Session<Reply>, Vec<u8>) {
     let request = ResponsesRequest::new("m \"1\"", "hi")
         .stream(true)
         .offer(["f", "up"].map(|name| Tool::function(name, "")));
@@ -93,7 +93,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn take(session: &mut Session, step: &Step, out: &mut Vec<u8>) {
+fn take(session: &mut Session<Reply>, step: &Step, out: &mut Vec<u8>) {
     let start = out.len();
     let call = |name: &str| ToolCall::new(name, &json!({"a": 1})).unwrap();
     let written = match step {

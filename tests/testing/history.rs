@@ -150,8 +150,9 @@ fn a_person_who_speaks_stops_the_calls_that_wait() {
         );
         format!(r#"{{"messages":[{{"role":"human","content":"go"}},{result}{last}]}}"#)
     };
-    let next =
-        |last: &str| OpenBb::next_call(&QueryRequest::from_json(body(last).as_bytes()).unwrap());
+    let next = |last: &str| {
+        (OpenBb::EXTRAS.next_call)(&QueryRequest::from_json(body(last).as_bytes()).unwrap())
+    };
     assert!(next("").is_some());
     assert!(next(r#",{"role":"human","content":"stop"}"#).is_none());
 }

@@ -106,6 +106,12 @@ impl Delete {
         let requests = script.requests();
         assert_eq!(requests.len(), 1 + self.then.len(), "{place}");
         assert!(requests[1].contains(self.note), "{place}: {}", requests[1]);
+        // Only until the model has done so.
+        let is_told = requests
+            .iter()
+            .skip(2)
+            .any(|it| it.contains("The user has"));
+        assert!(!is_told, "{place}");
         let calls = script.calls::<U>();
         assert!(
             calls.ends_with(

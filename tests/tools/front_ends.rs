@@ -109,3 +109,60 @@ fn a_call_of_the_front_end_ends_the_turn() {
     each_dialect::<Anthropic>();
     each_dialect::<AgUi>();
 }
+
+/// A model of any dialect calls a tool with free text as a function, and the client gets a call of its tool.
+#[test]
+fn a_tool_with_free_text_is_a_function_for_the_model() {
+    fn with<P: Toolkit, U: Model>(stream: bool) {
+        let place = format!("{} with {}", P::NAME, U::NAME);
+        let script = Script::new([Said::calls([("a", "patch", r#"{"input":"*** Begin"}"#)])]);
+        let grammar = json!({"syntax": "lark", "definition": "start: LINE+"});
+        let request = match P::NAME {
+            "openai" => json!({"model": "m", "stream": stream, "messages": [
+                {"role": "user", "content": "Patch it"},
+                {"role": "assistant", "content": null, "tool_calls": [
+                    {"id": "z", "type": "custom", "custom": {"name": "patch", "input": "*** First"}}]},
+                {"role": "tool", "tool_call_id": "z", "content": "failed"}],
+                "tools": [{"type": "custom", "custom": {"name": "patch", "description": "Patches.",
+                    "format": {"type": "grammar", "grammar": grammar}}}]}),
+            _ => json!({"model": "m", "stream": stream, "input": [
+                {"role": "user", "content": "Patch it"},
+                {"type": "custom_tool_call", "call_id": "z", "name": "patch", "input": "*** First"},
+                {"type": "custom_tool_call_output", "call_id": "z", "output": "failed"}],
+                "tools": [{"type": "custom", "name": "patch", "description": "Patches.",
+                    "format": {"type": "grammar", "syntax": "lark", "definition": "start: LINE+"}}]}),
+        };
+        let mut chat: Chat<P> = chat::<U, P>(Toolset::new(), &script, None);
+        let request = http::Request::post("/")
+            .body(request.to_string().into())
+            .unwrap();
+        let turn = block_on(chat.send(request)).unwrap();
+        let calls = script.calls::<U>();
+        assert_eq!(
+            calls,
+            [r#"z patch {"input":"*** First"}"#, "z = failed"],
+            "{place}"
+        );
+        let asked = &script.requests()[0];
+        assert!(
+            asked.contains("Patches.") && asked.contains("start: LINE+"),
+            "{place}: {asked}"
+        );
+        let bytes = String::from_utf8_lossy(turn.bytes());
+        let call = match P::NAME {
+            "openai" => r#""type":"custom","custom":{"name":"patch","input":"*** Begin"}"#,
+            _ => {
+                r#""type":"custom_tool_call","status":"completed","call_id":"a","name":"patch","input":"*** Begin"}"#
+            }
+        };
+        assert!(bytes.contains(call), "{place}: {bytes}");
+    }
+    for stream in [true, false] {
+        with::<OpenAi, OpenAi>(stream);
+        with::<OpenAi, Responses>(stream);
+        with::<OpenAi, Anthropic>(stream);
+        with::<Responses, OpenAi>(stream);
+        with::<Responses, Responses>(stream);
+        with::<Responses, Anthropic>(stream);
+    }
+}

@@ -172,6 +172,30 @@ fn calls_that_were_made_together_stand_together() {
     );
 }
 
+/// What the user wrote while the agent answered is neither the agent's nor a prompt.
+#[test]
+fn a_steering_message_has_its_place() {
+    let request = assistant(
+        &json!([
+            {"type": "text", "text": "I look."},
+            {"type": "steering-message", "id": "s", "parts": [
+                {"type": "text", "text": "Only Brest."},
+                {"type": "file", "mediaType": "image/png", "url": "https://example.com/a.png"},
+            ]},
+            {"type": "text", "text": "It is high."},
+        ]),
+        None,
+    );
+    let expected = [
+        "assistant: I look.",
+        "user: Only Brest.",
+        r#"None Some("image/png") Url("https://example.com/a.png")"#,
+        "assistant: It is high.",
+    ];
+    assert_eq!(history(&request)[1..], expected);
+    assert_ne!(request.prompt().as_deref(), Some("Only Brest."));
+}
+
 /// A user's message with these parts.
 fn with(parts: &Value) -> ChatRequest {
     assistant(&json!([]), Some(parts))

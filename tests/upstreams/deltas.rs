@@ -12,8 +12,8 @@ use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Completion, Confirmation, Cut, Delta, Env, Environment,
-    EventDecoder, Failure, Notice, Part, Protocol, Question, Session as _, Status, Table, ToolCall,
-    ToolRun, Usage,
+    EventDecoder, Failure, Notice, Part, Protocol, Question, Status, Table, ToolCall, ToolRun,
+    Usage,
 };
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;

@@ -1,6 +1,7 @@
 //! `wire acp`: a model, or an agent elsewhere, inside an editor.
 
 use std::collections::HashMap;
+use std::process::Stdio;
 use std::sync::Arc;
 
 use clap::Args;
@@ -8,10 +9,11 @@ use copilot_wire::protocol::{
     AgentError, Confirmation, Conversation as _, Env, ModelFault, Verdict as Consent,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
-use copilot_wire_acp::{Acp, Server};
+use copilot_wire_acp::{Acp, Program, Server};
 use copilot_wire_kit::{Answer, AnyFrontEnd, Effect, Kit, Next, Setup};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
+use tokio::process::Command;
 use tokio::sync::Mutex;
 
 use crate::cli::any;
@@ -76,6 +78,22 @@ pub(crate) fn run(options: &Options) -> Result<Verdict, Failure> {
         server = server.model(&model.name, &model.name);
     }
     serve(server)
+}
+
+/// Starts an agent, to be checked. It ends with the endpoint.
+pub(crate) fn start(command: &str) -> Result<Program, Failure> {
+    let mut words = command.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    let started = Command::new(program)
+        .args(words)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = started.map_err(|error| Failure::new(format!("{program}: {error}")))?;
+    match (child.stdin.take(), child.stdout.take()) {
+        (Some(input), Some(output)) => Ok(Program::new(input, output)),
+        _ => Err(Failure::new(format!("{program}: no pipes"))),
+    }
 }
 
 fn serve<A: Agent<Acp> + 'static>(server: Server<A>) -> Result<Verdict, Failure> {

@@ -19,8 +19,14 @@ use crate::report::Sheet;
 use crate::screen::{Screen, Style, plain, short};
 use crate::verdict::{self, Failure, Verdict};
 
-/// Checks an endpoint.
+/// Checks an endpoint, or an agent that editors start.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
+    #[cfg(feature = "acp")]
+    if options.protocol.path.is_empty() {
+        let program = crate::acp::start(&options.url)?;
+        let target = Target::new(options.protocol);
+        return judge(&program, target, options.url.clone(), options, screen).await;
+    }
     // The headers belong to the target and not to the client, because preflights must not have them.
     let mut client = Client::new(&options.url, HeaderMap::new())?;
     let headers = options.headers.map()?;
@@ -42,9 +48,20 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     if let Some(model) = &options.model {
         has_model(&client, options.protocol, model).await?;
     }
+    judge(&client, target, client.origin(), options, screen).await
+}
+
+/// Judges an endpoint, and shows the report.
+async fn judge(
+    endpoint: &dyn Endpoint,
+    target: Target,
+    origin: String,
+    options: &Options,
+    screen: &mut Screen,
+) -> Result<Verdict, Failure> {
     let files = options.files.create()?;
     let (time, start) = (clock::now(), Instant::now());
-    let mut check = Check::new(&client, target);
+    let mut check = Check::new(endpoint, target);
     let (line, far) = (Line::new(), Mutex::default());
     let stopped = tokio::select! {
         () = check.run(|progress| {
@@ -62,7 +79,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let written = files.write(&Sheet {
         kit: options.protocol,
         report: &report,
-        origin: client.origin(),
+        origin,
         time,
         took: start.elapsed(),
         stopped: stopped.as_deref(),

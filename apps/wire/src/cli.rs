@@ -92,6 +92,7 @@ The last one: see `wire keys --help`.")]
   wire check https://example.com/agents -p openai
   wire check https://agent.example/v1/chat/completions -p openai --model parrot --json
   wire check http://127.0.0.1:7777 -p openai --html report.html --junit report.xml
+  wire check 'wire acp --endpoint http://127.0.0.1:7777/agui --protocol ag-ui' -p acp
   wire check http://127.0.0.1:7777/github -p github --key test.key
 The last one: see `wire keys --help`.")]
     Check(Check),
@@ -211,7 +212,7 @@ pub(crate) struct Chat {
 /// The options of `wire check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of the protocol is added
+    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of the protocol is added. Of an agent for editors (acp), the command that starts it
     pub(crate) url: String,
     /// The front end whose rules apply
     #[arg(long, short, value_parser = any)]
@@ -240,14 +241,17 @@ impl Cli {
         kits: &[Kit],
         arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Self, clap::Error> {
-        let kits: Arc<[Kit]> = kits.into();
         let value = |kit: &Kit| PossibleValue::new(kit.name).help(kit.title);
-        let names: Vec<_> = kits.iter().map(value).collect();
-        let parser = PossibleValuesParser::new(names).try_map(move |name| {
-            let kit = kits.iter().find(|kit| kit.name == name);
-            kit.copied().ok_or("no such protocol")
-        });
         let command = Self::command().mut_subcommands(|subcommand| {
+            // Agents without a path are programs, which have no endpoint to talk to.
+            let is_local = ["check", "decode", "request"].contains(&subcommand.get_name());
+            let known = kits.iter().filter(|kit| is_local || !kit.path.is_empty());
+            let kits: Arc<[Kit]> = known.copied().collect();
+            let names: Vec<_> = kits.iter().map(value).collect();
+            let parser = PossibleValuesParser::new(names).try_map(move |name| {
+                let kit = kits.iter().find(|kit| kit.name == name);
+                kit.copied().ok_or("no such protocol")
+            });
             subcommand.mut_args(|arg| match arg.get_id().as_str() {
                 "protocol" => arg.value_parser(parser.clone()),
                 _ => arg,

@@ -3,5 +3,8 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    wire::run(&copilot_wire_kit::kits(), std::env::args_os())
+    let mut kits = copilot_wire_kit::kits();
+    #[cfg(feature = "acp")]
+    kits.push(copilot_wire_kit::kit::<copilot_wire_acp::Acp>());
+    wire::run(&kits, std::env::args_os())
 }

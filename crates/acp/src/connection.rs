@@ -24,16 +24,15 @@ use serde_json::Value;
 use tokio::io::AsyncRead;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
 
 use crate::Acp;
 use crate::editor::{Editor, Hello, lock};
 use crate::event::{response_line, update_line};
 use crate::lines::{LONGEST, Line, Lines};
-use crate::prompt::{self, Cancelled, Prompt, Turn, invalid, plain};
-use crate::record::{Record, Recorder};
-use crate::server::{LAST, Settings};
-use crate::sessions::Info;
+use crate::prompt::{self, Cancelled, Prompt, invalid, plain};
+use crate::record::Recorder;
+use crate::server::Settings;
+use crate::session::{Running, Session, State};
 use crate::workspace::Workspace;
 
 /// The maximum number of open sessions.
@@ -56,76 +55,6 @@ pub(crate) struct Connection<A> {
     out: mpsc::Sender<Bytes>,
     sessions: HashMap<Arc<str>, Arc<Session>>,
     turns: JoinSet<()>,
-}
-
-/// An open session.
-struct Session {
-    id: Arc<str>,
-    /// Locked while a turn runs, until the turn is stored.
-    turn: Arc<tokio::sync::Mutex<()>>,
-    state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    workspace: Arc<Workspace>,
-    model: Option<Arc<str>>,
-    history: Vec<Arc<Record>>,
-    info: Info,
-    running: Option<Running>,
-}
-
-/// Cancels a turn.
-type Cancel = Arc<dyn Fn() + Send + Sync>;
-
-/// A turn that runs.
-struct Running {
-    id: RawJsonRpcId,
-    turn: Arc<Turn>,
-    cancel: Cancel,
-}
-
-impl Session {
-    /// Cancels the turn that runs, if there is one that `is_meant`.
-    fn cancel(&self, how: Cancelled, is_meant: impl Fn(&Running) -> bool) -> bool {
-        let state = lock(&self.state);
-        let Some(running) = state.running.as_ref().filter(|running| is_meant(running)) else {
-            return false;
-        };
-        running.turn.cancel(how);
-        let cancel = Arc::clone(&running.cancel);
-        drop(state);
-        cancel();
-        true
-    }
-
-    /// Cancels the turn that runs, and waits until it is stored.
-    async fn stop(&self) {
-        self.cancel(Cancelled::Session, |_| true);
-        // An agent may block its thread.
-        let _ = timeout(LAST, self.turn.lock()).await;
-    }
-
-    /// Adds a turn to the conversation, and stores it.
-    async fn record(&self, settings: &Settings, mut recorder: Recorder) {
-        let title = recorder.title.take();
-        let Some(record) = recorder.finish() else {
-            return;
-        };
-        let record = Arc::new(record);
-        let (number, info) = {
-            let mut state = lock(&self.state);
-            if let Some(title) = title {
-                state.info.title = title;
-            }
-            state.history.push(Arc::clone(&record));
-            (state.history.len() - 1, state.info.clone())
-        };
-        let stored = settings.sessions.add(&self.id, number, &record, &info);
-        if let Err(error) = stored.await {
-            settings.complain(&error);
-        }
-    }
 }
 
 /// The reason why a connection ends: the editor does not read any more.

@@ -3,11 +3,14 @@
 mod connection;
 mod editor;
 mod event;
+#[cfg(feature = "kit")]
+mod kit;
 mod lines;
 mod prompt;
 mod record;
 mod reply;
 mod server;
+mod session;
 mod sessions;
 mod testing;
 mod workspace;
@@ -15,18 +18,19 @@ mod workspace;
 pub use agent_client_protocol as sdk;
 pub use editor::{Editor, EditorError};
 pub use event::{Event, Question};
+#[cfg(feature = "kit")]
+pub use kit::{OnePrompt, Program};
 pub use prompt::Prompt;
-pub use reply::{ReplySession, Updates};
+pub use reply::Updates;
 pub use server::{Server, serve};
 pub use testing::{EmulatedEditor, EmulatedTurn};
 pub use workspace::Workspace;
 
 use std::borrow::Cow;
 
-use agent_client_protocol::v1::schema::{SessionUpdate, StopReason};
 use bytes::Bytes;
 use copilot_wire::protocol::{
-    Answered, Capabilities, Env, FrameDecoder, Framing, Protocol, Refusal,
+    Capabilities, Env, Extras, FrameDecoder, Framing, Protocol, Refusal, Session,
 };
 use http::HeaderMap;
 use http::request::Parts;
@@ -38,11 +42,9 @@ pub struct Acp;
 
 impl Protocol for Acp {
     type Request = Prompt;
-    type Output = SessionUpdate;
-    type Ending = StopReason;
     type Settings = ();
     type Event = Event;
-    type Session = ReplySession;
+    type Blocks = Updates;
     type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "acp";
@@ -50,6 +52,10 @@ impl Protocol for Acp {
         .with(Capabilities::STEPS)
         .with(Capabilities::QUESTIONS);
     const FRAMING: Framing = Framing::Lines;
+    const EXTRAS: Extras<Self> = Extras {
+        answered: |prompt| Some(prompt.answered()),
+        ..Extras::NONE
+    };
 
     /// Reads the message `session/prompt` as the first one of its session, whose editor cannot be asked anything. A
     /// [`Server`] knows the session and the editor.
@@ -61,11 +67,7 @@ impl Protocol for Acp {
         Some(Cow::Borrowed(&prompt.session_id.0))
     }
 
-    fn session(prompt: &Prompt, (): &(), env: &Env) -> ReplySession {
+    fn session(prompt: &Prompt, (): &(), env: &Env) -> Session<Updates> {
         reply::session(prompt, env)
-    }
-
-    fn answered(prompt: &Prompt) -> Option<Answered<Prompt>> {
-        Some(prompt.answered())
     }
 }

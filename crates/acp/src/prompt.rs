@@ -350,6 +350,13 @@ pub(crate) fn invalid(place: &str, message: impl fmt::Display) -> Error {
     Error::new(-32602, message)
 }
 
+impl PartialEq for Prompt {
+    fn eq(&self, other: &Self) -> bool {
+        let own = |it: &Self| (it.session_id.clone(), it.model.clone(), it.meta.clone());
+        own(self) == own(other) && self.prompt == other.prompt && self.history == other.history
+    }
+}
+
 impl fmt::Debug for Prompt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Prompt")

@@ -12,8 +12,8 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Error, RawJsonRpcError, RawJsonRpcId, RawJsonRpcResponse};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    Block, BlockSession, Blocks, Cut, Env, Failure, FrameEvent as _, Framing, Level, SendError,
-    Status, ToolRun, Usage, Writer, escape_markdown, plain_text,
+    self, Block, Blocks, Cut, End, Env, FrameEvent as _, Level, Part, SendError, Status, ToolRun,
+    Usage, Writer, escape_markdown, plain_text,
 };
 use serde_json::Value;
 
@@ -28,9 +28,6 @@ pub(crate) const QUESTION: &str = "question-";
 
 /// The text of a question that was not answered.
 const UNANSWERED: &str = "The question was not answered, so nothing was done.";
-
-/// One reply.
-pub type ReplySession = BlockSession<Updates>;
 
 /// The updates of one reply.
 pub struct Updates {
@@ -49,12 +46,12 @@ pub struct Updates {
     usage: Option<Usage>,
 }
 
-pub(crate) fn session(prompt: &Prompt, env: &Env) -> ReplySession {
+pub(crate) fn session(prompt: &Prompt, env: &Env) -> protocol::Session<Updates> {
     let capabilities = prompt.turn.editor.capabilities();
     let has_forms = capabilities
         .elicitation
         .is_some_and(|it| it.supports_form());
-    BlockSession::new(Updates {
+    protocol::Session::new(Updates {
         env: env.clone(),
         id: prompt.id.clone(),
         session: prompt.session_id.clone(),
@@ -213,13 +210,13 @@ impl Blocks for Updates {
         self.message = MessageId::new(self.env.uuid());
     }
 
-    fn piece(&self, block: Block, text: String) -> Event {
+    fn piece(&self, block: Block, text: String) -> Option<Event> {
         let chunk = ContentChunk::new(ContentBlock::Text(TextContent::new(text)));
         let chunk = chunk.message_id(self.message.clone());
-        self.event(match block {
+        Some(self.event(match block {
             Block::Reasoning => SessionUpdate::AgentThoughtChunk(chunk),
             _ => SessionUpdate::AgentMessageChunk(chunk),
-        })
+        }))
     }
 
     fn output(&mut self, output: &SessionUpdate, to: &mut To<'_>) -> Result<(), SendError> {
@@ -233,6 +230,49 @@ impl Blocks for Updates {
         Ok(())
     }
 
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            Part::Status(status) => self.status(status, to),
+            Part::ToolRun(run) => self.tool_run(run, to),
+            Part::Usage(usage) => self.usage = Some(*usage),
+            Part::Confirm(question) => return self.confirm(question, to),
+            Part::Cut(Cut::Length) => self.stop = StopReason::MaxTokens,
+            Part::Cut(Cut::Filter) => self.stop = StopReason::Refusal,
+            part => return to.part(self, part),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        // What a cancelled agent fails with is of no interest.
+        let is_cancelled = matches!(end, End::Cancelled) || self.turn.cancelled().is_some();
+        match end {
+            _ if is_cancelled => self.cancelled(to),
+            End::Failed(failure) => {
+                to.close(self);
+                self.settle(true, to);
+                to.fail();
+                self.refuse(Error::new(-32603, failure.message), to);
+            }
+            _ => {
+                let is_unanswered = self.question.is_some() && self.turn.accepted().is_none();
+                self.interrupt(to);
+                if is_unanswered {
+                    to.text(self, UNANSWERED);
+                }
+                self.stop(self.stop, to);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes nothing: a program that is silent is still connected.
+    fn keep_alive(&mut self, _: &mut To<'_>) -> bool {
+        true
+    }
+}
+
+impl Updates {
     fn status(&mut self, status: &Status, to: &mut To<'_>) {
         self.interrupt(to);
         let id = self.env.uuid();
@@ -256,7 +296,7 @@ impl Blocks for Updates {
         self.step = Some(ToolCallUpdate::new(id, fields));
     }
 
-    fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) -> Result<(), SendError> {
+    fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) {
         self.interrupt(to);
         let call = ToolCall::new(self.env.uuid(), run.name.clone())
             .name(run.name.clone())
@@ -279,29 +319,22 @@ impl Blocks for Updates {
                 .raw_output(Value::from(message.clone())),
         };
         self.send(SessionUpdate::ToolCall(call), to);
-        Ok(())
-    }
-
-    fn usage(&mut self, usage: &Usage, _: &mut To<'_>) {
-        self.usage = Some(*usage);
     }
 
     fn confirm(
         &mut self,
-        question: &copilot_wire::protocol::Question<'_>,
+        question: &protocol::Question<'_>,
         to: &mut To<'_>,
     ) -> Result<(), SendError> {
         // Control characters and markup would change what the user sees and confirms.
         let texts = [&*question.title, &*question.message].map(plain_text);
         let whole = texts.iter().filter(|text| !text.is_empty());
         let whole = whole.map(|text| &**text).collect::<Vec<_>>().join(" ");
-        to.sources(self);
+        to.sources(self)?;
         self.interrupt(to);
         let is_form = self.has_forms && !question.answers.is_empty();
         let Some(message) = self.turn.ask(&question.id, question.data.clone(), is_form) else {
-            let text = question.to_text()?;
-            to.markdown(self, &text);
-            return Ok(());
+            return to.part(self, Part::Confirm(question));
         };
         let asked = match is_form {
             true => self.form(whole, &question.answers),
@@ -318,59 +351,14 @@ impl Blocks for Updates {
         Ok(())
     }
 
-    fn calls(
-        &mut self,
-        _: &[copilot_wire::protocol::ToolCall],
-        _: &mut To<'_>,
-    ) -> Result<(), SendError> {
-        Err(SendError::Unsupported("a call: editors offer no tools"))
-    }
-
-    fn cut(&mut self, cut: Cut, to: &mut To<'_>) {
-        match cut {
-            Cut::Length => self.stop = StopReason::MaxTokens,
-            Cut::Filter => self.stop = StopReason::Refusal,
-            _ => self.error(&cut.to_notice(), to),
-        }
-    }
-
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
-        if self.turn.cancelled().is_some() {
-            return self.cancelled(to);
-        }
-        let is_unanswered = self.question.is_some() && self.turn.accepted().is_none();
-        self.interrupt(to);
-        if is_unanswered {
-            to.text(self, UNANSWERED);
-        }
-        self.stop(self.stop, to);
-        Ok(())
-    }
-
-    fn cancelled(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+    fn cancelled(&mut self, to: &mut To<'_>) {
         to.close(self);
         self.settle(true, to);
         match self.turn.cancelled() {
             Some(Cancelled::Request) => self.refuse(Error::request_cancelled(), to),
             _ => self.stop(StopReason::Cancelled, to),
         }
-        Ok(())
     }
-
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
-        if self.turn.cancelled().is_some() {
-            // What a cancelled agent fails with is of no interest; writing to a stream does not fail.
-            let _ = self.cancelled(to);
-            return;
-        }
-        to.close(self);
-        self.settle(true, to);
-        to.fail();
-        self.refuse(Error::new(-32603, failure.message), to);
-    }
-
-    /// Writes nothing: a program that is silent is still connected.
-    fn keep_alive(&self, _: Framing, _: bool, _: &mut Vec<u8>) {}
 }
 
 impl std::fmt::Debug for Updates {

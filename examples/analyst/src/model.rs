@@ -115,7 +115,7 @@ impl Model {
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
         // Where a failure of the model is to have a status, nothing is sent before it answers.
-        if !P::AWAITS_OUTPUT {
+        if !P::EXTRAS.awaits_output {
             reply.status("Asking the model").await?;
         }
         let mut prompt = ChatRequest::from_conversation(conversation)

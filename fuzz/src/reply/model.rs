@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::plain::{PANIC, Session};
+use super::plain::{PANIC, Reply};
 use super::{Act, Line, Outcome, Step};
 
 /// The number of unsent bytes at which a write waits.
@@ -271,7 +271,7 @@ impl Model {
             }
             Line::Say(count) => format!("say {}\n", "s".repeat(count)),
             Line::WordFails => return Outcome::Unsupported,
-            Line::TextPanics if Session::has_frame(self.words) => {
+            Line::TextPanics if Reply::has_frame(self.words) => {
                 format!("<{}{PANIC}>\n", self.words)
             }
             Line::TextPanics | Line::WordPanics => return Outcome::Panicked,

@@ -5,10 +5,10 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use copilot_wire::json::Escape;
+use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    self, Capabilities, Conversation, Decode, Env, EventError, Events, Failure, HistoryItem, Part,
-    Protocol, RawMessage, Refusal, SendError, TextFrame,
+    Block, Blocks, Capabilities, Conversation, Decode, End, Env, EventError, Events, HistoryItem,
+    Part, Protocol, RawMessage, Refusal, SendError, Session, Writer,
 };
 use copilot_wire::sse;
 use http::request::Parts;
@@ -33,7 +33,7 @@ impl Conversation for Ask {
 }
 
 /// Counts the words, so that the text frame changes.
-pub struct Session(pub usize);
+pub struct Reply(pub usize);
 
 pub struct Say(pub String);
 /// An ending, and whether it can be said.
@@ -46,11 +46,9 @@ pub fn intended() -> ! {
 
 impl Protocol for Plain {
     type Request = Ask;
-    type Output = Say;
-    type Ending = Ending;
     type Event = Infallible;
     type Settings = ();
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = Unread;
 
     const NAME: &'static str = "plain";
@@ -60,8 +58,8 @@ impl Protocol for Plain {
         Err(Refusal::new(http::StatusCode::NOT_IMPLEMENTED, "no bytes"))
     }
 
-    fn session(_: &Ask, (): &(), _: &Env) -> Session {
-        Session(0)
+    fn session(_: &Ask, (): &(), _: &Env) -> Session<Reply> {
+        Session::new(Reply(0))
     }
 }
 
@@ -77,77 +75,89 @@ impl Decode for Unread {
     }
 }
 
-impl Session {
-    /// Returns `true` after every third part, when text has to go through the session.
+impl Reply {
+    /// Returns `false` after every third part, when text has to go through the session.
     pub fn has_frame(words: usize) -> bool {
         words % 3 != 2
     }
 }
 
-impl protocol::Session for Session {
+type To<'a> = Writer<'a, Reply>;
+
+impl Blocks for Reply {
     type Output = Say;
     type Ending = Ending;
+    type Event = String;
+    type Document = Infallible;
 
-    fn open(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"open\n");
+    fn write(&self, event: &String, out: &mut Vec<u8>) {
+        out.extend_from_slice(event.as_bytes());
     }
 
-    fn keep_alive(&mut self, _: protocol::Framing, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!(":{}\n", self.0).as_bytes());
+    fn begin(&mut self, to: &mut To<'_>) {
+        to.event(self, "open\n");
     }
 
-    fn text_frame(&self) -> Option<TextFrame> {
-        let head = format!("<{}", self.0);
-        Self::has_frame(self.0).then(|| TextFrame::new(head, ">\n", Escape::Json))
+    fn piece(&self, _: Block, text: String) -> Option<String> {
+        let text = Json::encode(&text).unwrap_or_default();
+        let text = text.text().trim_matches('"');
+        Some(format!("<{}{text}>\n", self.0))
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        out.extend_from_slice(format!("<{}{text}", self.0).as_bytes());
-        if text == PANIC && !Self::has_frame(self.0) {
-            intended();
-        }
-        out.extend_from_slice(b">\n");
-        Ok(())
-    }
-
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let Part::Status(status) = part else {
-            return Err(SendError::Unsupported("that part"));
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        let status = match part {
+            Part::Text(text) if !Self::has_frame(self.0) => {
+                to.event(self, format!("<{}{text}", self.0));
+                if text == PANIC {
+                    intended();
+                }
+                to.event(self, ">\n");
+                return Ok(());
+            }
+            Part::Text(_) => return to.part(self, part),
+            Part::Status(status) => status,
+            _ => return Err(SendError::Unsupported("that part")),
         };
-        out.extend_from_slice(b"word ");
-        out.extend_from_slice(status.message.as_bytes());
+        to.event(self, format!("word {}", status.message));
         match &*status.message {
             FAIL => return Err(SendError::Unsupported("half a part")),
             PANIC => intended(),
             _ => {}
         }
-        out.push(b'\n');
+        to.event(self, "\n");
+        to.close(self);
         self.0 += 1;
         Ok(())
     }
 
-    fn output(&mut self, Say(text): &Say, out: &mut Vec<u8>) -> Result<(), SendError> {
-        out.extend_from_slice(b"say ");
-        out.extend_from_slice(text.as_bytes());
-        out.push(b'\n');
+    fn output(&mut self, Say(text): &Say, to: &mut To<'_>) -> Result<(), SendError> {
+        to.event(self, format!("say {text}\n"));
         Ok(())
     }
 
-    fn ending(&mut self, Ending(well): &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
-        out.extend_from_slice(b"ending");
+    fn ending(&mut self, Ending(well): &Ending, to: &mut To<'_>) -> Result<(), SendError> {
+        to.event(self, "ending");
         if !well {
             return Err(SendError::Invalid("half an ending".into()));
         }
-        out.push(b'\n');
+        to.event(self, "\n");
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"finish\n");
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        to.event(
+            self,
+            match end {
+                End::Failed(failure) => format!("fail {}\n", failure.message),
+                _ => "finish\n".to_owned(),
+            },
+        );
+        Ok(())
     }
 
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!("fail {}\n", failure.message).as_bytes());
+    fn keep_alive(&mut self, to: &mut To<'_>) -> bool {
+        to.event(self, format!(":{}\n", self.0));
+        true
     }
 }
 

@@ -11,7 +11,7 @@ use super::super::staging::Staging;
 use super::super::wakeup::Wakeup;
 use super::passthrough::Passthrough;
 use super::{Channel, Outcome, Reader, Turn};
-use crate::protocol::{Protocol, Session};
+use crate::protocol::Protocol;
 use crate::sync::atomic::Ordering;
 
 /// The body's side of a channel, independent of the protocol.

@@ -126,7 +126,7 @@ pub(super) struct Channel<P: Protocol> {
 
 impl<P: Protocol> Channel<P> {
     pub(super) fn new(
-        mut session: P::Session,
+        mut session: Session<P::Blocks>,
         record: Record,
         asking: Asking,
         (is_stream, opens): (bool, bool),
@@ -254,7 +254,7 @@ impl<P: Protocol> Channel<P> {
         &self,
         cx: &Context<'_>,
         is_output: bool,
-        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
+        render: impl FnOnce(&mut Session<P::Blocks>, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         // Any part counts as 64 bytes of text in `must_yield`.
         self.poll_write_to(self.lock(), cx, (64, is_output), render)
@@ -265,7 +265,7 @@ impl<P: Protocol> Channel<P> {
         state: MutexGuard<'_, State<P>>,
         cx: &Context<'_>,
         (size, is_output): (usize, bool),
-        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
+        render: impl FnOnce(&mut Session<P::Blocks>, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         self.poll_space(state, cx, size)
             .map(|state| self.append(state?, Turn::Open, is_output, render))
@@ -319,7 +319,7 @@ impl<P: Protocol> Channel<P> {
     /// Writes an ending. It may exceed the high-water mark, because it is the last write.
     pub(super) fn end(
         &self,
-        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
+        render: impl FnOnce(&mut Session<P::Blocks>, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let mut state = self.lock();
         if !state.is_open() {
@@ -334,7 +334,7 @@ impl<P: Protocol> Channel<P> {
         mut state: MutexGuard<'_, State<P>>,
         turn: Turn,
         is_output: bool,
-        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
+        render: impl FnOnce(&mut Session<P::Blocks>, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let untimed = state.untimed && is_output;
         let length = if untimed { self.length(&mut state) } else { 0 };
@@ -385,12 +385,12 @@ impl<P: Protocol> Channel<P> {
     fn write(
         &self,
         state: &mut State<P>,
-        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
+        render: impl FnOnce(&mut Session<P::Blocks>, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         // `render` is called in one of two closures; the compiler cannot see that only one of them runs.
         let mut render = Some(render);
         let (opens, mut opening) = (!mem::replace(&mut state.is_opened, true), 0);
-        let mut all_or_nothing = |session: &mut P::Session, out: &mut Vec<u8>| {
+        let mut all_or_nothing = |session: &mut Session<P::Blocks>, out: &mut Vec<u8>| {
             let Some(render) = render.take() else {
                 return Ok(());
             };
@@ -582,8 +582,7 @@ impl<P: Protocol> Channel<P> {
     /// thread.
     fn wake_reader(&self, state: MutexGuard<'_, State<P>>) {
         drop(state);
-        let is_polling = staging::with(self.id(), |_| ()).is_some();
-        if self.task.report() && !is_polling {
+        if self.task.report() && staging::with(self.id(), |_| ()).is_none() {
             self.task.wake_reader();
         }
     }

@@ -3,7 +3,7 @@
 use std::task::{Context, Poll};
 
 use super::{Channel, State, Turn};
-use crate::protocol::{FrameKind, Protocol, SendError, Session as _};
+use crate::protocol::{FrameKind, Protocol, SendError, Session};
 
 /// The part of another server's answer in a reply.
 #[allow(dead_code, reason = "only dialects of models pass answers on")]
@@ -27,7 +27,7 @@ impl<P: Protocol> State<P> {
     fn follow(
         &mut self,
         event: Option<&P::Event>,
-        follow: fn(&mut P::Session, &P::Event) -> FrameKind,
+        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
     ) -> FrameKind {
         (self.is_opened, self.passthrough) = (true, Passthrough::Running);
         event.map_or(FrameKind::Output, |event| follow(&mut self.session, event))
@@ -52,7 +52,7 @@ impl<P: Protocol> Channel<P> {
         cx: &Context<'_>,
         frame: &[u8],
         event: Option<&P::Event>,
-        follow: fn(&mut P::Session, &P::Event) -> FrameKind,
+        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
     ) -> Poll<Result<FrameKind, SendError>> {
         let mut state = match self.poll_space(self.lock(), cx, frame.len()) {
             Poll::Ready(state) => state?,
@@ -79,7 +79,7 @@ impl<P: Protocol> Channel<P> {
         &self,
         frame: &[u8],
         event: Option<&P::Event>,
-        follow: fn(&mut P::Session, &P::Event) -> FrameKind,
+        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
     ) -> Result<(), SendError> {
         let mut state = self.lock();
         if !state.is_open() {

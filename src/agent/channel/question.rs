@@ -1,7 +1,7 @@
 //! Questions that end a turn, and turns that go on with their answers.
 
 use super::{Channel, Handle, Reader, Turn};
-use crate::protocol::{Confirmation, Part, Protocol, Question, SendError, Session as _};
+use crate::protocol::{Confirmation, Part, Protocol, Question, SendError};
 
 impl<P: Protocol> Channel<P> {
     /// Writes a question, which ends the turn.

@@ -8,10 +8,10 @@ use http::{HeaderMap, StatusCode};
 
 use super::super::staging::{HIGH_WATER, Staging};
 use super::passthrough::Passthrough;
-use crate::protocol::{AgentError, Progress, Protocol, Session as _, TooLarge};
+use crate::protocol::{AgentError, Progress, Protocol, Session, TooLarge};
 
 pub(super) struct State<P: Protocol> {
-    pub(super) session: P::Session,
+    pub(super) session: Session<P::Blocks>,
     /// The unsent bytes; `None` while they are staged.
     pub(super) buffer: Option<Box<Staging>>,
     /// The bytes that other threads have written since the buffer was staged.

@@ -1,4 +1,4 @@
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use sha2::{Digest, Sha256};
 
@@ -51,11 +51,7 @@ impl KeyId {
     }
 }
 
-impl fmt::Debug for KeyId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KeyId(..)")
-    }
-}
+opaque_debug!(KeyId);
 
 impl FromStr for KeyId {
     type Err = KeyError;

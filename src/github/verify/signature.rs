@@ -1,5 +1,3 @@
-use std::fmt;
-
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use super::{VerifyError, VerifyErrorKind};
@@ -40,8 +38,4 @@ impl Signature {
     }
 }
 
-impl fmt::Debug for Signature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Signature(..)")
-    }
-}
+opaque_debug!(Signature);

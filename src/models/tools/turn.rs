@@ -131,8 +131,10 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
             }
             let mut plan = self.plan(calls);
             match self.questions(&mut plan) {
-                (_, Decision::Accepted) => {}
-                (asking, Decision::Refused) if !asking.is_empty() => {}
+                // The model has repeated the calls, and must not do it once more.
+                (_, Decision::Accepted | Decision::Refused) => {
+                    U::offer(&mut self.prompt, self.tools.offered(self.consent.note()));
+                }
                 (asking, _) if asking.is_empty() => {}
                 (asking, decision) => return self.confirm(&asking, decision, reply).await,
             }

@@ -3,7 +3,7 @@
 use super::function_call::Origin;
 use super::{ExecuteAgentTool, FunctionCall};
 use crate::json::{Json, Kind, Wire};
-use crate::openbb::Session;
+use crate::openbb::Reply;
 use crate::openbb::legacy::in_era;
 use crate::protocol::SendError;
 use crate::protocol::schema::Schema;
@@ -12,7 +12,7 @@ use crate::protocol::schema::Schema;
 /// the front end would fail the turn are refused.
 pub(in crate::openbb) fn prepare(
     call: &FunctionCall,
-    session: &Session,
+    session: &Reply,
 ) -> Result<FunctionCall, SendError> {
     let mut call = call.clone();
     // A relayed call was checked by its sender; changing it could break its result.
@@ -45,7 +45,7 @@ pub(in crate::openbb) fn prepare(
     Ok(call)
 }
 
-fn check(call: &FunctionCall, session: &Session) -> Result<(), SendError> {
+fn check(call: &FunctionCall, session: &Reply) -> Result<(), SendError> {
     let count = |key: &str| {
         let list = call.input_arguments.get(key).unwrap_or_default();
         list.elements().count()
@@ -120,7 +120,7 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
 
 /// Checks the call of an MCP tool. The name must be one that the request offers. A name without `_`
 /// and an empty server id throw in the browser.
-fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
+fn check_tool(arguments: &Json, session: &Reply) -> Result<(), SendError> {
     let call: ExecuteAgentTool = Wire::from_raw(arguments).unwrap_or_default();
     let Some(tool) = session.tools.get(&call.tool_name) else {
         return Err(SendError::Unsupported(

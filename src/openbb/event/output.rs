@@ -9,7 +9,7 @@ use super::{
     StatusUpdate, TokenUsage,
 };
 use crate::json::{Escape, Json, Kind, ValueWriter, Wire, string_between};
-use crate::openbb::{FunctionCall, Session};
+use crate::openbb::{FunctionCall, Reply};
 use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
 
@@ -45,55 +45,20 @@ pub enum Event {
     FunctionCall(Box<FunctionCall>),
 }
 
-macro_rules! output_from {
-    ($($model:ident => $variant:ident),*) => {$(
-        impl From<$model> for Output {
-            fn from(event: $model) -> Self {
-                Self::$variant(event.into())
-            }
-        }
-    )*};
-}
-
-output_from!(
-    StatusUpdate => StatusUpdate,
-    Artifact => MessageArtifact,
-    CitationCollection => CitationCollection,
-    PromptSuggestions => PromptSuggestions,
-    TokenUsage => TokenUsage,
-    ConversationSummary => ConversationSummary,
-    RawEvent => Raw
-);
-
-impl From<Citation> for Output {
-    fn from(citation: Citation) -> Self {
-        Self::CitationCollection(CitationCollection::new([citation]))
-    }
-}
-
-impl From<&str> for Output {
-    fn from(text: &str) -> Self {
-        Self::MessageChunk(text.to_owned())
-    }
-}
-
-impl From<String> for Output {
-    fn from(text: String) -> Self {
-        Self::MessageChunk(text)
-    }
-}
-
-impl From<Output> for Event {
-    fn from(output: Output) -> Self {
-        Self::Output(output)
-    }
-}
-
-/// Adds an empty state if the call has none, see [`FunctionCall`].
-impl From<FunctionCall> for Event {
-    fn from(call: FunctionCall) -> Self {
-        Self::FunctionCall(Box::new(call.filled()))
-    }
+from! {
+    StatusUpdate => Output: |event| Self::StatusUpdate(event.into()),
+    Artifact => Output: |event| Self::MessageArtifact(event.into()),
+    CitationCollection => Output: Self::CitationCollection,
+    PromptSuggestions => Output: Self::PromptSuggestions,
+    TokenUsage => Output: Self::TokenUsage,
+    ConversationSummary => Output: Self::ConversationSummary,
+    RawEvent => Output: Self::Raw,
+    Citation => Output: |citation| Self::CitationCollection(CitationCollection::new([citation])),
+    &str => Output: |text| Self::MessageChunk(text.to_owned()),
+    String => Output: Self::MessageChunk,
+    Output => Event: Self::Output,
+    // Adds an empty state if the call has none, see [`FunctionCall`].
+    FunctionCall => Event: |call| Self::FunctionCall(Box::new(call.filled())),
 }
 
 const CHUNK_NAME: &str = "copilotMessageChunk";
@@ -127,7 +92,7 @@ pub(in crate::openbb) fn write_event(name: &str, data: &impl Wire, out: &mut Vec
 impl Output {
     pub(in crate::openbb) fn write(
         &self,
-        session: &mut Session,
+        session: &mut Reply,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
         match self {

@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use fault::Fault;
 
 use crate::json::{Json, Kind, List, Wire};
-#[cfg(feature = "openbb")]
-use crate::protocol::{SendError, redacted::Cut};
+use crate::protocol::SendError;
+use crate::protocol::redacted::Cut;
 
 /// The maximum depth to which schemas are followed.
 const DEPTH: usize = 16;
@@ -136,7 +136,6 @@ impl Schema {
     /// # Errors
     ///
     /// [`SendError::Invalid`] with the place of the fault.
-    #[cfg(feature = "openbb")]
     pub(crate) fn check_call(&self, tool: &str, arguments: &Json) -> Result<(), SendError> {
         let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", Cut(tool)));
         self.check(arguments).map_err(invalid)

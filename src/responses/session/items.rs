@@ -1,14 +1,13 @@
 //! Complete items: calls, and those of another server.
 
-use super::{Session, written};
-use crate::json::{Kind, Wire, own};
-use crate::protocol::{SendError, ToolCall};
+use super::{Reply, To, written};
+use crate::json::{Kind, Members, Wire, own};
+use crate::models::free_text_input;
+use crate::protocol::{NOT_OFFERED, SendError, ToolCall, markdown};
+use crate::responses::block::BlockKind;
 use crate::responses::{EventKind, Item, StreamEvent};
 
-/// The reason why a call is refused.
-const NOT_OFFERED: &str = "a tool that the request did not offer";
-
-impl Session {
+impl Reply {
     /// Checks that the request offered the tool that an item calls, if it is a call that the client may have to run.
     pub(super) fn check_tool(&self, item: &Item) -> Result<(), SendError> {
         let Some(tool) = item.client_tool() else {
@@ -36,7 +35,7 @@ impl Session {
     }
 
     /// Writes calls of the client's tools.
-    pub(super) fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
+    pub(super) fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
         let items = calls.iter().map(|call| {
             let members = call.by_model.clone().unwrap_or_default();
             // A call of a kind that only this dialect has.
@@ -45,6 +44,10 @@ impl Session {
                 .and_then(|_| Item::from_raw(&members.to_raw()))
             {
                 return Ok(item);
+            }
+            let custom = ("custom".to_owned(), Some(call.name.clone()));
+            if !self.tools.contains_key(&call.name) && self.others.contains(&custom) {
+                return Ok(custom_call(call));
             }
             let own = (call.name.clone(), None);
             let tool = self.tools.get(&call.name);
@@ -62,22 +65,22 @@ impl Session {
             })
         });
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
-        self.end_with(&items, out)
+        self.end_with(&items, to)
     }
 
     /// Writes the citations and complete items, all or none.
-    pub(super) fn end_with(&mut self, items: &[Item], out: &mut Vec<u8>) -> Result<(), SendError> {
+    pub(super) fn end_with(&mut self, items: &[Item], to: &mut To<'_>) -> Result<(), SendError> {
         let items = items.iter().map(|item| self.prepare(item));
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
         // The sources are removed after the items are prepared: an invalid item must not discard the citations.
-        let sources = self.sources();
+        let sources = markdown::sources(&to.take_sources());
         // The size of all items is reserved before the first event, because written events cannot be undone.
         let len = items.iter().map(|(_, len)| len).sum();
         self.room.check(written(&sources) + len)?;
         self.room.take(len)?;
-        self.text_of(&sources, out)?;
+        self.say(BlockKind::Message, &sources, to.stream())?;
         for (item, _) in items {
-            self.item(item, out);
+            self.item(item, to.stream());
         }
         Ok(())
     }
@@ -114,6 +117,9 @@ impl Session {
             item.id = Some(self.env.new_id(item.id_prefix()));
         }
         item.status = Some("completed".into());
+        if item.kind == "custom_tool_call" && is_empty(&item.call_id) {
+            item.call_id = Some(self.env.new_id("call"));
+        }
         if item.is_call() {
             if is_empty(&item.name) {
                 return Err(SendError::Invalid("a call must have a name".into()));
@@ -171,5 +177,19 @@ impl Session {
             self.event(done, out);
         }
         self.item_done(item, out);
+    }
+}
+
+/// Returns the call of a tool with free text.
+fn custom_call(call: &ToolCall) -> Item {
+    let mut unknown = Members::new();
+    let input = free_text_input(&call.arguments).into_owned();
+    unknown.push("input", input.to_raw());
+    Item {
+        kind: "custom_tool_call".into(),
+        call_id: call.id.clone(),
+        name: Some(call.name.clone()),
+        unknown,
+        ..Item::default()
     }
 }

@@ -1,12 +1,13 @@
 //! One response as it is written.
 //!
-//! The session is not a `BlockSession`: the bytes around two pieces of text differ, because events are numbered, and
-//! output beyond the limit is refused before its item is opened.
+//! The items are not blocks of the shared session: the bytes around two pieces of text differ, because events are
+//! numbered, and output beyond the limit is refused before its item is opened.
 
 mod items;
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
 use std::mem;
 
 use super::block::{Block, BlockKind};
@@ -20,8 +21,8 @@ use crate::json::escape::escaped_len;
 use crate::json::short::Token;
 use crate::json::{Escape, Json, List, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, Citation, Cut, Env, Failure, FrameKind, Framing, Level, Part, Room, SendError, Status,
-    markdown,
+    self, Blocks, Citation, Cut, End, Env, FrameKind, Level, Part, Room, SendError, Session,
+    Status, Writer, markdown,
 };
 
 /// The maximum size in bytes of the output, which is retained because the last event repeats it.
@@ -35,7 +36,7 @@ const REQUIRED: &str = r#","previous_response_id":null,"instructions":null,"tool
 /// Responses, rules for an encoder: events are numbered from 0 without gaps; items are not interleaved; a message stays
 /// open until a call or reasoning interrupts it; what was streamed is repeated when its part, its item and the response
 /// are complete. So the output is retained, up to 8 MiB.
-pub struct Session {
+pub struct Reply {
     env: Env,
     /// The response object, without output and usage until its end.
     response: Box<Response>,
@@ -57,7 +58,6 @@ pub struct Session {
     output: List<Item>,
     /// The size accounting of the retained output, including the open item.
     room: Room<LIMIT>,
-    citations: Vec<Citation>,
     /// Annotations that are written as soon as a message is open.
     annotations: Vec<Annotation>,
     usage: Usage,
@@ -65,7 +65,12 @@ pub struct Session {
     done: bool,
     /// `true` once an event of another server was written as it came.
     is_passed: bool,
+    /// `true` if the request only prepares the next one.
+    is_prepared: bool,
 }
+
+/// The writer of a response.
+type To<'a> = Writer<'a, Reply>;
 
 /// Returns the members of the response object that have no field.
 fn required(request: &ResponsesRequest, storage: &Storage) -> Cow<'static, str> {
@@ -102,8 +107,21 @@ fn written(text: &str) -> usize {
     escaped_len(text)
 }
 
-impl Session {
-    pub(super) fn new(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Self {
+pub(super) fn session(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Session<Reply> {
+    Session::new(Reply::new(request, storage, env)).unchecked()
+}
+
+/// Returns the stream that answers a request which only prepares the next one: a response without output.
+pub(super) fn prepared(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Vec<u8> {
+    let mut reply = Reply::new(request, storage, env);
+    reply.is_prepared = true;
+    let (mut session, mut out) = (Session::new(reply), Vec::new());
+    session.finish(&mut out);
+    out
+}
+
+impl Reply {
+    fn new(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Self {
         let response = Response {
             // VS Code strips ids of another prefix.
             id: env.new_id("resp"),
@@ -131,11 +149,11 @@ impl Session {
             block: None,
             output: List::new(),
             room: Room::default(),
-            citations: Vec::new(),
             annotations: Vec::new(),
             usage: Usage::default(),
             done: false,
             is_passed: false,
+            is_prepared: false,
         }
     }
 
@@ -159,15 +177,6 @@ impl Session {
             EventKind::Other(ref name) if name == "response.queued" => FrameKind::Preamble,
             _ => FrameKind::Output,
         }
-    }
-
-    /// Returns the stream that answers a request which only prepares the next one: a response without output.
-    pub(super) fn prepared(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Vec<u8> {
-        let mut session = Self::new(request, storage, env);
-        let mut out = Vec::new();
-        protocol::Session::open(&mut session, &mut out);
-        session.finish_as("completed", |_| (), &mut out);
-        out
     }
 
     /// Writes an event with the next number, if events are written, and returns it.
@@ -326,29 +335,21 @@ impl Session {
         self.event(event, out);
     }
 
-    fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) -> Result<(), SendError> {
+    /// Writes a source as an annotation. Coding clients do not show annotations, so the list at the end has all
+    /// sources, with or without a link.
+    fn cite(&mut self, citation: &Citation, to: &mut To<'_>) -> Result<(), SendError> {
         if let Some(url) = citation.web_url() {
             let title = match citation.title.trim() {
                 "" => url,
                 title => title,
             };
-            self.annotate(&Annotation::url_citation(url, title), out)?;
+            self.annotate(&Annotation::url_citation(url, title), to.stream())?;
         }
-        if citation.by_model && citation.web_url().is_some() {
-            return Ok(());
+        match citation.by_model && citation.web_url().is_some() {
+            true => Ok(()),
+            // The list at the end has all sources, with or without a link.
+            false => to.part(self, Part::Cite(citation)),
         }
-        // The list at the end has all sources, with or without a link.
-        self.citations.push(citation.clone());
-        Ok(())
-    }
-
-    /// Returns the list of the sources, once: coding clients do not show annotations.
-    fn sources(&mut self) -> String {
-        markdown::sources(&mem::take(&mut self.citations))
-    }
-
-    fn text_of(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.say(BlockKind::Message, text, out)
     }
 
     /// Writes a step of the work as a reasoning item of its own.
@@ -373,14 +374,15 @@ impl Session {
     }
 
     /// Writes the content of an event of another server.
-    fn relay(&mut self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn relay(&mut self, event: &StreamEvent, to: &mut To<'_>) -> Result<(), SendError> {
+        let out = to.stream();
         let usage = event.response.as_ref().and_then(|it| it.usage.as_ref());
         if let Some(usage) = usage {
             self.usage = usage.clone();
         }
         let delta = event.delta.as_deref().unwrap_or_default();
         match event.kind {
-            EventKind::TextDelta => self.text_of(delta, out),
+            EventKind::TextDelta => self.say(BlockKind::Message, delta, out),
             EventKind::RefusalDelta => self.say(BlockKind::Refusal, delta, out),
             EventKind::SummaryDelta => self.say(BlockKind::Reasoning, delta, out),
             EventKind::ReasoningDelta => self.say(BlockKind::RawReasoning, delta, out),
@@ -410,8 +412,7 @@ impl Session {
                 let response = event.response.as_ref();
                 let details = response.and_then(|response| response.incomplete_details.as_ref());
                 let reason = details.map_or("max_output_tokens", |details| &details.reason);
-                self.incomplete(reason, out);
-                Ok(())
+                self.incomplete(reason, to)
             }
             EventKind::Failed | EventKind::Error => {
                 self.failed(event.error().unwrap_or_default(), out);
@@ -421,27 +422,23 @@ impl Session {
         }
     }
 
-    fn incomplete(&mut self, reason: &str, out: &mut Vec<u8>) {
+    fn incomplete(&mut self, reason: &str, to: &mut To<'_>) -> Result<(), SendError> {
         let details = Some(IncompleteDetails::new(reason));
-        self.end("incomplete", |it| it.incomplete_details = details, out);
-    }
-
-    /// Writes the end of an incomplete response. The dialect has no reason for faults.
-    fn cut(&mut self, cut: Cut, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match cut {
-            Cut::Length => self.incomplete("max_output_tokens", out),
-            Cut::Filter => self.incomplete("content_filter", out),
-            Cut::Other => self.text_of(&cut.to_notice().to_markdown(), out)?,
-        }
+        to.sources(self)?;
+        self.end_as(
+            "incomplete",
+            |it| it.incomplete_details = details,
+            to.stream(),
+        );
         Ok(())
     }
 
     fn failed(&mut self, error: ErrorObject, out: &mut Vec<u8>) {
-        self.end("failed", |it| it.error = Some(error), out);
+        self.end_as("failed", |it| it.error = Some(error), out);
     }
 
     /// Writes the end of the response, and of the stream.
-    fn end(&mut self, status: &str, set: impl FnOnce(&mut Response), out: &mut Vec<u8>) {
+    fn end_as(&mut self, status: &str, set: impl FnOnce(&mut Response), out: &mut Vec<u8>) {
         if self.done {
             return;
         }
@@ -449,14 +446,11 @@ impl Session {
             // The open item is incomplete and is not repeated.
             self.block = None;
         } else {
-            // If the list exceeds the limit, the turn has failed and no sources are written.
-            let sources = self.sources();
-            let _ = self.text_of(&sources, out);
             self.close(out);
             let is_silent = self.output.iter().all(|item| item.kind == "reasoning");
-            if status == "completed" && is_silent {
-                // Without a text Copilot's command line fails.
-                let _ = self.text_of(crate::models::NO_ANSWER, out);
+            if status == "completed" && is_silent && !self.is_prepared {
+                // Without a text Copilot's command line fails. Its size is within every limit but a full one.
+                let _ = self.say(BlockKind::Message, crate::models::NO_ANSWER, out);
                 self.close(out);
             }
         }
@@ -488,24 +482,26 @@ impl Session {
     }
 }
 
-impl protocol::Session for Session {
+impl Blocks for Reply {
     type Output = StreamEvent;
     type Ending = Ending;
+    type Event = Infallible;
+    type Document = Infallible;
 
-    fn open(&mut self, out: &mut Vec<u8>) {
-        self.event_of_response(EventKind::Created, out);
-        self.event_of_response(EventKind::InProgress, out);
+    fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
+        match *never {}
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.text_of(text, out)
+    fn begin(&mut self, to: &mut To<'_>) {
+        self.event_of_response(EventKind::Created, to.stream());
+        self.event_of_response(EventKind::InProgress, to.stream());
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         match part {
-            Part::Reasoning(text) => self.say(BlockKind::Reasoning, text, out),
-            Part::Status(status) => self.status(status, out),
-            Part::ToolRun(run) => self.status(&run.to_status(), out),
+            Part::Text(text) => self.say(BlockKind::Message, text, to.stream()),
+            Part::Reasoning(text) => self.say(BlockKind::Reasoning, text, to.stream()),
+            Part::Status(status) => self.status(status, to.stream()),
             Part::Usage(usage) => {
                 // Figures of another server have more members.
                 if protocol::Usage::from(&self.usage) != *usage {
@@ -513,77 +509,70 @@ impl protocol::Session for Session {
                 }
                 Ok(())
             }
-            Part::Cite(citation) => self.cite(citation, out),
-            Part::Table(table) => self.text(&table.to_markdown(), out),
-            Part::Chart(chart) => self.text(&chart.to_markdown(), out),
-            Part::Error(notice) => self.text(&notice.to_markdown(), out),
-            Part::Confirm(confirmation) => {
+            Part::Cite(citation) => self.cite(citation, to),
+            Part::Confirm(question) => {
                 // The question must be the last text: the next request is searched for it there. One write for both, so
                 // that an exceeded limit refuses both.
-                let text = confirmation.to_text()?;
-                let text = self.sources() + &text;
-                self.text(&text, out)
+                let text = question.to_text()?;
+                let text = markdown::sources(&to.take_sources()) + &text;
+                self.say(BlockKind::Message, &text, to.stream())
             }
-            Part::Calls(calls) => self.calls(calls, out),
-            Part::Cut(cut) => self.cut(cut, out),
+            Part::Calls(calls) => self.calls(calls, to),
+            // The dialect has no reason for faults.
+            Part::Cut(Cut::Length) => self.incomplete("max_output_tokens", to),
+            Part::Cut(Cut::Filter) => self.incomplete("content_filter", to),
+            part => to.part(self, part),
         }
     }
 
-    fn output(&mut self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.relay(event, out)
+    fn output(&mut self, event: &StreamEvent, to: &mut To<'_>) -> Result<(), SendError> {
+        self.relay(event, to)
     }
 
-    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
         match ending {
             Ending::Calls(calls) => {
                 for call in calls {
                     self.check_tool(call)?;
                 }
-                self.end_with(calls, out)?;
+                self.end_with(calls, to)?;
             }
-            Ending::Incomplete(reason) => self.incomplete(reason, out),
-            Ending::Failed(error) => self.failed(error.clone(), out),
+            Ending::Incomplete(reason) => self.incomplete(reason, to)?,
+            Ending::Failed(error) => self.failed(error.clone(), to.stream()),
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        let out = to.stream();
+        match end {
+            End::Failed(failure) => self.failed(ErrorObject::failure(failure), out),
+            End::Cancelled => self.end_as("cancelled", |_| (), out),
+            End::Answered if self.is_passed && self.done => {
+                out.extend_from_slice(b"data: [DONE]\n\n");
+            }
+            End::Answered => {
+                let now = (!self.is_prepared).then(|| self.env.unix_time());
+                self.end_as("completed", |it| it.completed_at = now, out);
+            }
         }
         Ok(())
     }
 
     /// Writes that the response is in progress: comments do not reset the idle timer of Codex. After the end nothing is
     /// written.
-    fn keep_alive(&mut self, framing: Framing, out: &mut Vec<u8>) {
+    fn keep_alive(&mut self, to: &mut To<'_>) -> bool {
         // The other server numbers the events of its answer.
-        match self.streams && (self.done || self.is_passed || self.number == 0) {
-            true => out.extend_from_slice(framing.keep_alive()),
-            false => self.event_of_response(EventKind::InProgress, out),
+        let is_comment = self.streams && (self.done || self.is_passed || self.number == 0);
+        if !is_comment {
+            self.event_of_response(EventKind::InProgress, to.stream());
         }
-    }
-
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        if self.is_passed && self.done {
-            return out.extend_from_slice(b"data: [DONE]\n\n");
-        }
-        let now = self.env.unix_time();
-        self.end("completed", |it| it.completed_at = Some(now), out);
-    }
-
-    fn cancelled(&mut self, out: &mut Vec<u8>) {
-        self.end("cancelled", |_| (), out);
+        !is_comment
     }
 
     fn reply_id(&self) -> Option<&str> {
         Some(&self.response.id)
     }
-
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        self.failed(ErrorObject::failure(failure), out);
-    }
 }
 
-impl std::fmt::Debug for Session {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Session")
-            .field("items", &self.output.len())
-            .field("room", &self.room)
-            .field("done", &self.done)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Reply);

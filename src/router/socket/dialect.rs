@@ -238,12 +238,4 @@ impl Exchange {
     }
 }
 
-/// Shows no ids and no headers, because they may be secret.
-impl fmt::Debug for Exchange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exchange")
-            .field("method", &self.method)
-            .field("events", &self.events)
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Exchange);

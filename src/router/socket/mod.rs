@@ -465,13 +465,7 @@ impl Stream for Socket {
     }
 }
 
-impl fmt::Debug for Socket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Socket")
-            .field("exchanges", &self.0.live.len())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(Socket);
 
 /// Shows the kind of a message, and the length of a text.
 impl fmt::Debug for Message {

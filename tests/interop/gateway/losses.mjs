@@ -7,6 +7,11 @@ const plain = ['OpenBB', 'MCP', 'Meilisearch', 'GitHub'];
 const all = [...MODELS, ...pages, ...plain];
 const but = (...names) => all.filter((name) => !names.includes(name));
 const fails = (seen) => ({ ...seen, refusal: '', reasoning: '', seal: null, calls: [], end: null, usage: null, failed: { status: null } });
+/** The text that this library wrote has the list already; a relay has read the links only. */
+const links = (seen) => {
+  const list = seen.text.slice(seen.text.lastIndexOf('\n\n**Sources**'));
+  return { ...seen, text: seen.text + list.split('\n').filter((line) => !line.startsWith('- ') || line.includes('](')).join('\n') };
+};
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const STATUS = 'the status of a refused request';
@@ -16,6 +21,9 @@ export const LOSSES = [
   ['a call that is cut off', MODELS, all, 'the turn fails; unchanged in the same dialect', (_, said) => said.fault?.cutCall, fails],
   ['arguments of a call that are not an object', MODELS, [...pages, ...plain], 'the turn fails',
     (seen, said) => said.fault?.badCall || seen.calls.some(([, , value]) => !isObject(value)), fails],
+  ['arguments of a call that are not an object', ['chat', 'responses'], ['messages'], 'an object: that in a text, else `invalid_json` with them',
+    (seen) => seen.calls.some(([, , value]) => !isObject(value)),
+    (seen, said) => ({ ...seen, calls: seen.calls.map(([id, name, value]) => [id, name, isObject(value) ? value : { invalid_json: said.fault.badCall }]) })],
   ['calls', MODELS, ['MCP', 'Meilisearch', 'GitHub'], 'the turn fails: these front ends have no tools of their own', (seen) => seen.calls.length, fails],
   ['several calls in one answer', MODELS, ['OpenBB'], 'one at a time: the others follow its result', (seen) => seen.calls.length > 1,
     (seen) => ({ ...seen, calls: seen.calls.slice(0, 1) })],
@@ -28,6 +36,7 @@ export const LOSSES = [
     (seen, _, from, to) => seen.seal && from !== to, (seen) => ({ ...seen, seal: null })],
   ['an answer that is complete without text and calls', MODELS, MODELS, '"There is no answer.", without which coding clients ask again',
     (seen) => !seen.failed && !seen.text && !seen.refusal && !seen.calls.length && seen.end === 'stop', (seen) => ({ ...seen, text: 'There is no answer.' })],
+  ['citations of web pages', MODELS, ['AG-UI', 'MCP', 'Meilisearch'], 'a list of links at the end of the text', (_, said) => said.name.endsWith('/words.sse') && /url_citation/.test(said.bytes), links],
   ['line ends before the text', MODELS, ['MCP'], 'left out', (seen) => /^[\n\r]/.test(seen.text), (seen) => ({ ...seen, text: seen.text.replace(/^[\n\r]+/, '') })],
   ['an answer that is blank', MODELS, ['MCP'], 'followed by "There is no answer."',
     (seen) => !seen.failed && !seen.calls.length && seen.end === 'stop' && /^\p{White_Space}*$/u.test(seen.text),

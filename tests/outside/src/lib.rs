@@ -19,18 +19,17 @@ mod testing;
 
 pub use event::{Event, Output};
 pub use request::{Line, PagerRequest};
-pub use session::{Reply, Session};
+pub use session::Reply;
 pub use testing::PagerScreen;
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use copilot_wire::Agent;
-use copilot_wire::protocol::{Capabilities, Env, FrameDecoder, Protocol, Refusal};
+use copilot_wire::protocol::{Capabilities, Env, Extras, FrameDecoder, Protocol, Refusal, Session};
 use copilot_wire::router::{Mount, MountError, Site};
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue, Response};
+use http::{HeaderName, HeaderValue, Response};
 
 /// Plays the Pager on the playground.
 pub const PLAYGROUND: &str = include_str!("playground.js");
@@ -41,27 +40,27 @@ pub struct Pager;
 
 impl Protocol for Pager {
     type Request = PagerRequest;
-    type Output = Output;
-    type Ending = Infallible;
     type Event = Event;
     type Settings = ();
-    type Session = Session;
+    type Blocks = Reply;
     type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "pager";
     const CAPABILITIES: Capabilities = Capabilities::STEPS;
+    const EXTRAS: Extras<Self> = Extras {
+        response_headers: |headers| {
+            let name = HeaderName::from_static("x-pager");
+            headers.insert(name, HeaderValue::from_static("1"));
+        },
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<PagerRequest, Refusal> {
         Ok(PagerRequest::from_json(body)?)
     }
 
-    fn session(_: &PagerRequest, (): &(), _: &Env) -> Session {
+    fn session(_: &PagerRequest, (): &(), _: &Env) -> Session<Reply> {
         Session::new(Reply::default())
-    }
-
-    fn response_headers(headers: &mut HeaderMap) {
-        let name = HeaderName::from_static("x-pager");
-        headers.insert(name, HeaderValue::from_static("1"));
     }
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {

@@ -2,15 +2,9 @@
 
 use std::convert::Infallible;
 
-use copilot_wire::protocol::{
-    Block, BlockSession, Blocks, Failure, FrameEvent as _, Framing, SendError, Status, ToolCall,
-    Writer,
-};
+use copilot_wire::protocol::{Block, Blocks, End, FrameEvent as _, Part, SendError, Writer};
 
 use crate::{Event, Output};
-
-/// One reply.
-pub type Session = BlockSession<Reply>;
 
 /// The blocks of one reply.
 #[derive(Debug, Default)]
@@ -27,8 +21,6 @@ impl Blocks for Reply {
     type Event = Event;
     type Document = Infallible;
 
-    const NOT_OFFERED: &'static str = "the Pager runs no tools";
-
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);
     }
@@ -38,9 +30,9 @@ impl Blocks for Reply {
         to.event(self, Event::Start(self.block));
     }
 
-    fn piece(&self, _: Block, text: String) -> Event {
+    fn piece(&self, _: Block, text: String) -> Option<Event> {
         let block = self.block;
-        Event::Delta { block, text }
+        Some(Event::Delta { block, text })
     }
 
     fn close(&mut self, _: Block, to: &mut To<'_>) {
@@ -57,30 +49,31 @@ impl Blocks for Reply {
         match *never {}
     }
 
-    /// Writes nothing: the Pager has no place for reasoning.
-    fn reasoning(&mut self, _: &str, _: &mut To<'_>) {}
-
-    fn status(&mut self, status: &Status, to: &mut To<'_>) {
-        to.close(self);
-        to.event(self, Event::Note(status.message.clone()));
-    }
-
-    fn calls(&mut self, _: &[ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
-        Err(SendError::Unsupported(Self::NOT_OFFERED))
-    }
-
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
-        to.close(self);
-        to.event(self, Event::Done);
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            // The Pager has no place for reasoning.
+            Part::Reasoning(_) => {}
+            Part::Status(status) => {
+                to.close(self);
+                to.event(self, Event::Note(status.message.clone()));
+            }
+            part => return to.part(self, part),
+        }
         Ok(())
     }
 
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         to.close(self);
-        to.event(self, Event::Failed(failure.message.to_owned()));
+        let last = match end {
+            End::Failed(failure) => Event::Failed(failure.message.to_owned()),
+            _ => Event::Done,
+        };
+        to.event(self, last);
+        Ok(())
     }
 
-    fn keep_alive(&self, _: Framing, _: bool, out: &mut Vec<u8>) {
-        Event::Beat.write(out);
+    fn keep_alive(&mut self, to: &mut To<'_>) -> bool {
+        Event::Beat.write(to.stream());
+        true
     }
 }

@@ -34,6 +34,28 @@ fn a_sound_agent_passes() {
     assert!(seen.out.contains("0 errors"), "{}", seen.out);
 }
 
+#[cfg(feature = "acp")]
+#[test]
+fn an_agent_for_editors_is_started_and_judged() {
+    let router = Router::new().mount(copilot_wire::openai::Model::new("analyst"), analyst());
+    let server = Server::new(router.unwrap());
+    let wire = env!("CARGO_BIN_EXE_wire");
+    let url = server.url("/v1/chat/completions");
+    let agent = format!("{wire} acp --endpoint {url} --protocol openai");
+    let seen = run(&["check", &agent, "-p", "acp"], "");
+    assert_eq!(seen.status, 0, "{} {}", seen.out, seen.err);
+    assert!(seen.out.starts_with("0 errors, "), "{}", seen.out);
+    let seen = run(&["check", "/there/is/none", "-p", "acp"], "");
+    assert_eq!(seen.status, 2);
+    assert!(seen.err.contains("/there/is/none: "), "{}", seen.err);
+    // A program that is no agent.
+    let seen = run(&["check", &format!("{wire} --version"), "-p", "acp"], "");
+    assert_eq!(seen.status, 1, "{} {}", seen.out, seen.err);
+    // It has no endpoint to talk to.
+    let seen = run(&["chat", "http://127.0.0.1:1", "-p", "acp"], "");
+    assert_eq!(seen.status, 2, "{}", seen.out);
+}
+
 fn openbb(query: &str) -> Router {
     let descriptor = Descriptor::new("analyst", "Analyst", "Analyses").path(query);
     Router::new().mount(descriptor, analyst()).unwrap()

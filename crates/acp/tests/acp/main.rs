@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod bounds;
+mod check;
 mod ends;
 mod fuzz;
 mod golden;
@@ -14,3 +15,4 @@ mod restart;
 mod sessions;
 mod support;
 mod turns;
+mod web_socket;

@@ -185,3 +185,19 @@ impl<P: Protocol> Agent<P> for Player {
         Ok(())
     }
 }
+
+/// Runs steps and tools and asks, whatever the prompt is.
+pub(crate) struct Caller;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Caller {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        if request.answer().is_none() {
+            reply.text("First. ").await?;
+            reply.status(Status::new("Reading")).await?;
+            reply.text("Then. ").await?;
+            reply.confirm(Confirmation::new("d", "Delete it?", "For ever."))?;
+        }
+        Ok(())
+    }
+}

@@ -9,7 +9,7 @@ use copilot_wire::github::{
     ChatRequest, ChunkForm, Confirmation, Event, GitHub, Output, Reference,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Env, Protocol, Session as _};
+use copilot_wire::protocol::{Env, Protocol};
 use copilot_wire_kit::github::RequestSigner;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -193,7 +193,7 @@ impl Toolkit for Ollama {
     fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
         Node::object([
             ("model", request.model.clone().into()),
-            ("stream", Self::is_stream(request).into()),
+            ("stream", (Self::EXTRAS.is_stream)(request).into()),
             ("think", request.think.clone().into()),
             ("format", request.format.clone().into()),
             ("options", request.options.clone().into()),

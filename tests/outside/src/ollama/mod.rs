@@ -23,12 +23,12 @@ pub use event::{DoneReason, Event};
 pub use front_end::OllamaClient;
 pub use mount::Model;
 pub use request::{ChatMessage, ChatRequest, Function, OfferedTool, ToolUse};
-pub use session::{Lines, Session};
-
-use std::convert::Infallible;
+pub use session::Lines;
 
 use bytes::Bytes;
-use copilot_wire::protocol::{Capabilities, Env, FrameDecoder, Framing, Protocol, Refusal};
+use copilot_wire::protocol::{
+    Capabilities, Env, Extras, FrameDecoder, Framing, Protocol, Refusal, Session,
+};
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
@@ -41,17 +41,19 @@ pub struct Ollama;
 
 impl Protocol for Ollama {
     type Request = ChatRequest;
-    type Output = Infallible;
-    type Ending = DoneReason;
     type Settings = ();
     type Event = Event;
-    type Session = Session;
+    type Blocks = Lines;
     type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "ollama";
     const CAPABILITIES: Capabilities = Capabilities::REASONING.with(Capabilities::CALLS);
     const FRAMING: Framing = Framing::Lines;
-    const AWAITS_OUTPUT: bool = true;
+    const EXTRAS: Extras<Self> = Extras {
+        awaits_output: true,
+        is_stream: |request| request.stream != Some(false),
+        ..Extras::NONE
+    };
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         let mut request = ChatRequest::from_json(body)?;
@@ -61,12 +63,8 @@ impl Protocol for Ollama {
         Ok(request)
     }
 
-    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session {
+    fn session(request: &ChatRequest, (): &(), env: &Env) -> Session<Lines> {
         session::session(request, env)
-    }
-
-    fn is_stream(request: &ChatRequest) -> bool {
-        request.stream != Some(false)
     }
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {

@@ -5,17 +5,14 @@ use std::mem;
 use std::time::SystemTime;
 
 use copilot_wire::protocol::{
-    AnswerDocument, Block, BlockSession, Blocks, Env, Failure, FrameEvent as _, Framing, SendError,
-    TooLarge, ToolCall, Usage, Writer, date_time,
+    AnswerDocument, Block, Blocks, End, Env, FrameEvent as _, Part, SendError, Session, TooLarge,
+    ToolCall, Usage, Writer, date_time,
 };
 
 use super::{ChatMessage, ChatRequest, DoneReason, Event, Function, ToolUse};
 
 /// The maximum size in bytes of an answer without a stream.
 const LIMIT: usize = 32 * 1024 * 1024;
-
-/// One reply.
-pub type Session = BlockSession<Lines>;
 
 /// The lines of one reply.
 #[derive(Debug)]
@@ -31,7 +28,7 @@ pub struct Lines {
 
 type To<'a> = Writer<'a, Lines>;
 
-pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
+pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Lines> {
     let think = request.think.as_ref().and_then(|think| think.as_bool());
     let lines = Lines {
         env: env.clone(),
@@ -44,7 +41,7 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
     };
     let tools = request.tools.iter().map(|tool| tool.function.name.clone());
     let document = (request.stream == Some(false)).then(Event::default);
-    BlockSession::new(lines).tools(tools).document(document)
+    Session::new(lines).tools(tools).document(document)
 }
 
 impl Blocks for Lines {
@@ -58,13 +55,13 @@ impl Blocks for Lines {
         out.push(b'\n');
     }
 
-    fn piece(&self, block: Block, text: String) -> Event {
+    fn piece(&self, block: Block, text: String) -> Option<Event> {
         let mut line = self.line();
         match block {
             Block::Reasoning => line.message.thinking = text,
             _ => line.message.content = text,
         }
-        line
+        Some(line)
     }
 
     fn output(&mut self, never: &Infallible, _: &mut To<'_>) -> Result<(), SendError> {
@@ -76,18 +73,51 @@ impl Blocks for Lines {
         Ok(())
     }
 
-    fn reasoning(&mut self, text: &str, to: &mut To<'_>) {
-        if self.thinks {
-            to.piece(self, Block::Reasoning, text);
+    fn part(&mut self, part: Part<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        match part {
+            Part::Reasoning(_) if !self.thinks => Ok(()),
+            Part::Usage(usage) => {
+                self.usage = Some(*usage);
+                Ok(())
+            }
+            Part::Calls(calls) => self.calls(calls, to),
+            part => to.part(self, part),
         }
     }
 
-    fn usage(&mut self, usage: &Usage, _: &mut To<'_>) {
-        self.usage = Some(*usage);
+    fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if let End::Failed(failure) = end {
+            let failed = Event::failed(failure.message);
+            match to.fail() {
+                Some(body) => failed.write_data(body),
+                None => to.event(self, failed),
+            }
+            return Ok(());
+        }
+        let took = self.env.now().duration_since(self.start);
+        let took = took.unwrap_or_default().as_nanos();
+        let last = Event {
+            done: Some(true),
+            done_reason: Some(self.done_reason.clone()),
+            total_duration: u64::try_from(took).ok(),
+            prompt_eval_count: self.usage.map(|usage| usage.input_tokens),
+            eval_count: self.usage.map(|usage| usage.output_tokens),
+            ..self.line()
+        };
+        to.event(self, last);
+        Ok(())
     }
 
+    /// Writes an empty piece, the only harmless line: every line is JSON.
+    fn keep_alive(&mut self, to: &mut To<'_>) -> bool {
+        self.write(&self.line(), to.stream());
+        true
+    }
+}
+
+impl Lines {
     fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
-        to.sources(self);
+        to.sources(self)?;
         let mut line = self.line();
         let calls = calls.iter().map(|call| ToolUse {
             id: Some(self.env.new_id("call")),
@@ -103,36 +133,6 @@ impl Blocks for Lines {
         Ok(())
     }
 
-    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
-        let took = self.env.now().duration_since(self.start);
-        let took = took.unwrap_or_default().as_nanos();
-        let last = Event {
-            done: Some(true),
-            done_reason: Some(self.done_reason.clone()),
-            total_duration: u64::try_from(took).ok(),
-            prompt_eval_count: self.usage.map(|usage| usage.input_tokens),
-            eval_count: self.usage.map(|usage| usage.output_tokens),
-            ..self.line()
-        };
-        to.event(self, last);
-        Ok(())
-    }
-
-    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
-        let failed = Event::failed(failure.message);
-        match to.fail() {
-            Some(body) => failed.write_data(body),
-            None => to.event(self, failed),
-        }
-    }
-
-    /// Writes an empty piece, the only harmless line: every line is JSON.
-    fn keep_alive(&self, _: Framing, _: bool, out: &mut Vec<u8>) {
-        self.write(&self.line(), out);
-    }
-}
-
-impl Lines {
     fn line(&self) -> Event {
         Event {
             model: self.model.clone(),
