@@ -1,4 +1,5 @@
-//! `README.md` in this folder names what exists, everything in this folder, and every promise of `SECURITY.md`.
+//! `README.md` in this folder names what exists, everything in this folder, and every promise of `SECURITY.md`;
+//! `CONTRIBUTING.md` names code that exists.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::collections::BTreeSet;
@@ -103,6 +104,19 @@ fn what_the_page_names_exists() {
     let counts = sections.map(|section| check_table(section).len());
     let count: usize = counts.sum();
     assert!(count > 60, "{count} rows");
+}
+
+/// The page for who reads the code for the first time.
+#[test]
+fn the_way_of_a_turn_through_the_code_exists() {
+    let page = read("CONTRIBUTING.md").unwrap();
+    let (_, table) = page.split_once("\n## One request, one token\n").unwrap();
+    let (table, _) = table.split_once("\n## ").unwrap();
+    for row in rows(table) {
+        let (step, code) = row.trim_matches('|').rsplit_once('|').unwrap();
+        assert_eq!(check_defence(code), [""; 0], "{step}");
+    }
+    assert!(rows(table).count() > 10);
 }
 
 #[test]

@@ -154,11 +154,10 @@ impl MessagesRequest {
             match block {
                 // Servers refuse empty texts.
                 ContentBlock::Text(text) if text.text.trim().is_empty() => {}
-                ContentBlock::ToolUse(own) => {
-                    let call = calls.next();
-                    blocks
-                        .push(call.map_or(own.clone().into(), |call| tool_use(call, own.unknown)));
-                }
+                ContentBlock::ToolUse(own) => blocks.push(match calls.next() {
+                    Some(call) => tool_use(call, own.unknown),
+                    None => own.into(),
+                }),
                 block => blocks.push(block),
             }
         }

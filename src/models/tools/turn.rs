@@ -300,10 +300,11 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
             }
         }
         let question = consent::question(asking);
-        Ok(match decision {
-            Decision::Uncounted(verdict) => reply.ask_again(verdict, question).await?,
-            _ => reply.confirm(question)?,
-        })
+        let asked = match decision {
+            Decision::Uncounted(verdict) => reply.ask_again(verdict, question).await,
+            _ => reply.confirm(question),
+        };
+        Ok(asked?)
     }
 
     /// Runs calls, shows them, and returns their results.
