@@ -16,7 +16,6 @@ use super::run::{Run, go_on};
 use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
-use crate::conversations::Recording;
 use crate::protocol::consent::Asking;
 use crate::protocol::{AgentError, Env, Protocol, Record, Resumption, Session};
 #[cfg(feature = "resumable")]
@@ -101,10 +100,9 @@ impl Body {
         let recording = request.take_recording();
         let is_stream = (P::EXTRAS.is_stream)(&request);
         // Otherwise the first write opens the reply, so that the events of another server can be the reply until then.
-        // A reply that is asked for by its id begins with it, and some turns are recorded from the reply's own events.
-        let opens = !P::EXTRAS.awaits_output
-            || (P::EXTRAS.resumption)(&request) == Resumption::Required
-            || recording.as_ref().is_some_and(Recording::needs_own_reply);
+        // A reply that is asked for by its id begins with it.
+        let opens =
+            !P::EXTRAS.awaits_output || (P::EXTRAS.resumption)(&request) == Resumption::Required;
         // Boxed, because few turns have a next call, and every waiting turn has this future in memory.
         let next_call = (P::EXTRAS.next_call)(&request).map(Box::new);
         let record = Record::new(env, P::NAME)

@@ -4,14 +4,14 @@
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
 //!   `POST /v1/messages`, with or without a stream.
 //! * Client: [`MessagesRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder)
-//!   reads the answer as [`Event`]s. A [`Completion`](crate::protocol::Completion) assembles the parts that
-//!   every protocol has, and an [`Accumulator`] a [`Message`].
+//!   reads the answer as [`Event`]s. A [`Completion`](crate::protocol::Completion) assembles them, and converts into
+//!   a [`Message`].
 //! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
 //!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
-//! use copilot_wire::anthropic::{Accumulator, Anthropic, MessageParam, MessagesRequest};
-//! use copilot_wire::protocol::EventDecoder;
+//! use copilot_wire::anthropic::{Anthropic, Message, MessageParam, MessagesRequest};
+//! use copilot_wire::protocol::{Completion, EventDecoder};
 //!
 //! let request = MessagesRequest::new("claude", 1024, [MessageParam::user("Hello")]).stream(true);
 //! let body = request.to_json(); // to be posted to …/v1/messages
@@ -23,13 +23,13 @@
 //!     "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 //! );
 //! let mut decoder = EventDecoder::<Anthropic>::new();
-//! let mut message = Accumulator::new();
+//! let mut answer = Completion::new();
 //! let mut bytes = stream.as_bytes();
 //! while let Some(event) = decoder.next(&mut bytes)? {
-//!     message.push(event)?;
+//!     answer.push_event::<Anthropic>(event)?;
 //! }
 //! decoder.end()?;
-//! assert_eq!(message.text(), "Hi");
+//! assert_eq!(Message::from(answer).text(), "Hi");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -87,7 +87,6 @@
 //! without threads. Unlike at the official service an answer may be continued more than once. Changes of tools in
 //! messages are left to the agent.
 
-mod accumulator;
 mod block;
 mod content;
 mod conversation;
@@ -102,7 +101,6 @@ mod request;
 mod session;
 mod thread;
 
-pub use accumulator::Accumulator;
 pub use block::{ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock};
 pub use content::Content;
 pub use error::ErrorObject;

@@ -5,14 +5,14 @@ use std::fmt::Write as _;
 use std::mem;
 
 use super::{
-    Accumulator, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
+    Anthropic, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
     MessagesRequest, Output, Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, AnswerDocument, Block, Blocks, Citation, Cut, End, Env, FrameEvent as _, FrameKind, Part,
-    SendError, Session, Status, ToolCall, Writer, markdown,
+    self, AnswerDocument, Block, Blocks, Citation, Completion, Cut, End, Env, FrameEvent as _,
+    FrameKind, Part, SendError, Session, Status, ToolCall, Writer, markdown,
 };
 
 /// The maximum size in bytes of an answer without a stream.
@@ -79,7 +79,7 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session<Reply> {
         typed: request.typed().map(|tool| tool.name.clone()).collect(),
         is_passed: false,
     };
-    let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
+    let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
     Session::new(reply)
         .any_call()
         .tools(request.offered().map(|tool| tool.name.clone()))
@@ -117,17 +117,17 @@ pub(super) fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
     FrameKind::Output
 }
 
-impl AnswerDocument<Event> for Accumulator {
+impl AnswerDocument<Event> for Completion {
     fn push(&mut self, event: &Event) -> Result<(), SendError> {
-        Ok(Self::push(self, event)?)
+        Ok(self.push_event::<Anthropic>(event)?)
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        Ok(self.extend_text(text)?)
+        Ok(Self::push(self, &protocol::Delta::Text(text))?)
     }
 
     fn finish(self, out: &mut Vec<u8>) {
-        Self::finish(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+        Message::from(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     }
 }
 
@@ -135,7 +135,7 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
-    type Document = Accumulator;
+    type Document = Completion;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);
@@ -224,6 +224,13 @@ impl Blocks for Reply {
             Part::Usage(usage) => self.usage.update(&(*usage).into()),
             Part::Sources(citations) => self.sources(citations, to),
             Part::Calls(calls) => return self.calls(calls),
+            // A citation of a model is in the text that has it.
+            Part::Cite(citation) if citation.by_model && citation.web_url().is_some() => {
+                let url = citation.web_url().unwrap_or_default();
+                self.delta_citation(url, citation, to);
+            }
+            // Another server has named the reason, more exactly.
+            Part::Cut(cut) if self.stop_cut() == Some(cut) => {}
             // The stop reason is written at the end. The dialect has none for other causes.
             Part::Cut(Cut::Length) => self.stop = StopReason::MaxTokens.into(),
             Part::Cut(Cut::Filter) => self.stop = StopReason::Refusal.into(),
@@ -326,9 +333,7 @@ impl Reply {
         to.text(self, &markdown::sources(citations));
         for citation in citations {
             if let Some(url) = &citation.url {
-                let excerpt = citation.excerpt.as_deref().unwrap_or_default();
-                let location = location(url, &citation.title, excerpt);
-                self.delta(Delta::Citation(location), to);
+                self.delta_citation(url, citation, to);
             }
         }
     }
@@ -349,6 +354,19 @@ impl Reply {
             content_block,
         };
         to.event(self, start);
+    }
+
+    fn stop_cut(&self) -> Option<Cut> {
+        self.stop.stop_reason.as_ref().and_then(super::relay::cut)
+    }
+
+    fn delta_citation(&mut self, url: &str, citation: &Citation, to: &mut To<'_>) {
+        if !to.is_open(Block::Text) {
+            to.open(self, Block::Text);
+        }
+        let excerpt = citation.excerpt.as_deref().unwrap_or_default();
+        let location = location(url, &citation.title, excerpt);
+        self.delta(Delta::Citation(location), to);
     }
 
     fn delta(&self, delta: Delta, to: &mut To<'_>) {

@@ -4,12 +4,12 @@ use http::StatusCode;
 
 use super::request::{no_threads, previous};
 use super::{
-    Accumulator, Anthropic, Content, ContentBlock, ErrorObject, Event, Message, MessageParam,
-    MessagesRequest, Tool,
+    Anthropic, Content, ContentBlock, ErrorObject, Event, Message, MessageParam, MessagesRequest,
+    Tool,
 };
 use crate::conversations::{Chain, ChainError, Recorded, Recorder, Recording, UserConversations};
 use crate::json::{Json, List, Wire};
-use crate::protocol::{EventDecoder, Refusal};
+use crate::protocol::{Completion, EventDecoder, Refusal};
 
 /// Completes a request that continues a thread. Returns the recorder of the new turn if the request belongs to a
 /// thread.
@@ -49,7 +49,7 @@ pub(super) async fn resume(
         messages: new,
         settings,
         decoder: EventDecoder::new(),
-        answer: Some(Accumulator::new()),
+        answer: Some(Completion::new()),
     };
     Ok(Some(Recording::new(conversations, &chain, recorder)))
 }
@@ -121,7 +121,7 @@ struct MessageRecorder {
     settings: Option<Json>,
     decoder: EventDecoder<Anthropic>,
     /// The message so far; `None` if the message shall not be recorded.
-    answer: Option<Accumulator>,
+    answer: Option<Completion>,
 }
 
 impl MessageRecorder {
@@ -137,11 +137,11 @@ impl MessageRecorder {
         while let Some(event) = self.decoder.next(&mut bytes).ok()? {
             match event {
                 Event::Error(_) => return None,
-                event => answer.push(event).ok()?,
+                event => answer.push_event::<Anthropic>(event).ok()?,
             }
         }
         if answer.is_complete() {
-            return Some(answer.finish());
+            return Some(answer.into());
         }
         self.answer = Some(answer);
         None

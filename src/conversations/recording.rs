@@ -13,12 +13,6 @@ pub trait Recorder: Send + Sync + 'static {
     /// If the bytes contain the end of the answer, returns the record of the turn. Returns `None` for a turn that
     /// failed.
     fn push(&mut self, bytes: &[u8]) -> Option<Recorded>;
-
-    /// Returns `true` if the recorder understands only replies that this server writes. The answer of another server is
-    /// then relayed, and not passed on. `true` by default.
-    fn needs_own_reply(&self) -> bool {
-        true
-    }
 }
 
 /// The record of a turn.
@@ -71,11 +65,6 @@ impl Recording {
         self.list = Some(turn);
         self.has_id = has_id;
         self
-    }
-
-    /// Returns `true` if the answer of another server must be relayed to be recorded.
-    pub(crate) fn needs_own_reply(&self) -> bool {
-        self.recorder.needs_own_reply()
     }
 
     /// Reads the next bytes of the answer. If they contain the end of the answer, returns the future that stores the

@@ -47,7 +47,7 @@ impl Merged {
                 *self = Self::new(piece);
                 return added;
             }
-            *self = Self::parts(whole);
+            self.split();
         }
         match (&mut *self, piece.kind()) {
             (Self::Text(text), Kind::String) => {
@@ -71,7 +71,54 @@ impl Merged {
         }
     }
 
+    /// Replaces the value by a later one, objects member by member; `null` changes nothing. Returns the change of the
+    /// memory in bytes, approximately: at most the weight of the later value.
+    pub(crate) fn replace(&mut self, later: &Json) -> isize {
+        if later.is_null() {
+            return 0;
+        }
+        if later.kind() == Kind::Object && self.is_object() {
+            self.split();
+        }
+        match (&mut *self, later.kind()) {
+            (Self::Object(members), Kind::Object) => {
+                let later = later.members();
+                let changes = later.map(|(key, value)| match members.get_mut(&*key) {
+                    Some(old) => old.replace(&value),
+                    None => {
+                        members.insert(key.clone().into_owned(), Self::Whole(own(&value)));
+                        (key.len() + OVERHEAD + weight(&value)) as isize
+                    }
+                });
+                changes.sum()
+            }
+            (old, _) => {
+                let before = match old {
+                    Self::Whole(old) => weight(old),
+                    // Counted until the end: a member has either pieces or later values.
+                    _ => 0,
+                };
+                *old = Self::Whole(own(later));
+                weight(later) as isize - before as isize
+            }
+        }
+    }
+
+    fn is_object(&self) -> bool {
+        match self {
+            Self::Whole(json) => json.kind() == Kind::Object,
+            other => matches!(other, Self::Object(_)),
+        }
+    }
+
     /// Splits a list or an object into its parts.
+    fn split(&mut self) {
+        if let Self::Whole(whole) = self {
+            *self = Self::parts(whole);
+        }
+    }
+
+    /// Returns the parts of a list or an object.
     fn parts(json: &Json) -> Self {
         match json.kind() {
             Kind::Array => {

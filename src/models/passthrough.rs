@@ -20,7 +20,7 @@ const LIMIT: usize = 32 * 1024 * 1024;
 /// Where front end and server speak the same dialect, the answer is passed on as it came: ids, numbers, order, and
 /// events of a type that this crate does not know. Only the framing, keep-alives and `[DONE]` are those of this
 /// server. An error of the server is never passed on: a failed or interrupted stream ends as the dialect reports a
-/// failure. A front end that wants no stream gets the document of the server.
+/// failure. A front end that wants no stream gets the document of the server, or one that says what its stream says.
 ///
 /// Otherwise, and for turns that were begun already, the answer is relayed like [`Relay::pass`].
 ///
@@ -75,10 +75,15 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         if is_same {
             relay.decoder = EventDecoder::new().limit(LIMIT);
         }
+        let is_stream = (P::EXTRAS.is_stream)(request);
+        if is_same && !is_stream {
+            // The server may send a stream all the same.
+            relay.completion = Completion::new().limit(LIMIT);
+        }
         Self {
             relay,
             is_same,
-            is_stream: (P::EXTRAS.is_stream)(request),
+            is_stream,
             is_heard: true,
             frame: Vec::new(),
             reply,
@@ -136,7 +141,10 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
         let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
-            return self.relay.pass(bytes, &self.reply).await;
+            return match self.passes_document() {
+                true => self.relay.read(bytes),
+                false => self.relay.pass(bytes, &self.reply).await,
+            };
         };
         let mut input = bytes;
         if !self.relay.is_stream(&mut input)? {
@@ -190,9 +198,19 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             return self.end_document(&document).await;
         }
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
-        let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
+        let Some(same) = same.filter(|_| self.is_same) else {
             return self.relay.end(self.reply);
         };
+        if !self.is_stream {
+            let names = mem::take(&mut self.relay.names);
+            let answer = self.relay.finish()?;
+            if let Some(usage) = answer.usage() {
+                same.spend(usage);
+            }
+            let mut document = U::render(answer).to_vec();
+            names.restore(&mut document);
+            return Ok(same.pass_document(&document)?);
+        }
         if !self.relay.is_over() {
             // Complete without the last event, or an error.
             self.relay.finish()?;
@@ -210,6 +228,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             return Err(error.into());
         }
         let events = U::document(&json).ok_or(RelayError::NoStream)?;
+        self.relay.completion = Completion::without_items();
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
         let Some(same) = same.filter(|_| self.passes_document()) else {
             self.relay.pass_events(events, &self.reply).await?;

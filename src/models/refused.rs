@@ -152,7 +152,7 @@ fn bare_error(body: &[u8]) -> Option<CompletionError> {
     let names = ["message", "detail", "error"].iter();
     let message = nested.or_else(|| names.clone().find_map(|name| text(&body, name)))?;
     let code = ["code", "type"].iter().find_map(|name| text(&body, name));
-    let mut completion = Completion::new();
+    let mut completion = Completion::without_items();
     let failure = Failure {
         too_long: ContextTooLong::is_reported(code.as_deref(), &message),
         code: code.as_deref(),
@@ -221,7 +221,7 @@ pub(super) fn error_of<U: Upstream>(document: &[u8]) -> Option<CompletionError> 
             .map(|byte| if is_line_end(*byte) { b' ' } else { *byte }),
     );
     frame.extend_from_slice(b"\n\n");
-    let (mut decoder, mut completion) = (EventDecoder::<U>::new(), Completion::new());
+    let (mut decoder, mut completion) = (EventDecoder::<U>::new(), Completion::without_items());
     let event = decoder.next(&mut &*frame).ok()??;
     completion.push_event::<U>(event).ok()?;
     completion.error().cloned()

@@ -12,8 +12,8 @@ use crate::json::JsonError;
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
-    Completion, CompletionError, ContextTooLong, Cut, Delta, EventDecoder, EventError, Framing,
-    ModelFault, Output, Part, Protocol, SendError, TooLarge, Usage,
+    Citation, Completion, CompletionError, ContextTooLong, Cut, Delta, EventDecoder, EventError,
+    Framing, ModelFault, Output, Part, Protocol, SendError, TooLarge, Usage,
 };
 
 /// A relay of another server's events, for example of a model, into a reply.
@@ -60,17 +60,16 @@ pub struct Relay<U: Upstream> {
     pub(super) has_output: bool,
     pub(super) form: Form,
     /// `true` if events of the same dialect were relayed with everything that only this dialect has.
-    is_native: bool,
-    /// The answer with everything that only the dialect has, if it is needed.
-    assembly: Option<U::Answer>,
+    pub(super) is_native: bool,
 }
 
-/// The text and the reasoning of an event, in a buffer that all events share.
+/// The text, the reasoning and the citations of an event, in a buffer that all events share.
 #[derive(Debug, Default)]
 pub(super) struct Said {
     text: String,
     /// The kinds of the pieces, and the ends of their texts.
     pieces: Vec<(Kind, usize)>,
+    citations: Vec<Citation>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +91,7 @@ impl Said {
     fn clear(&mut self) {
         self.text.clear();
         self.pieces.clear();
+        self.citations.clear();
     }
 
     fn iter(&self) -> impl Iterator<Item = (Kind, &str)> + Send {
@@ -244,15 +244,7 @@ impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
     #[must_use]
     pub fn new() -> Self {
-        Self::from_parts(EventDecoder::new(), Completion::new())
-    }
-
-    /// Creates a relay that also assembles the answer.
-    pub(super) fn assembling() -> Self {
-        Self {
-            assembly: Some(U::Answer::default()),
-            ..Self::new()
-        }
+        Self::from_parts(EventDecoder::new(), Completion::without_items())
     }
 
     /// Creates a relay with a decoder and a completion that have other limits.
@@ -268,7 +260,6 @@ impl<U: Upstream> Relay<U> {
             has_output: false,
             form: Form::Unknown,
             is_native: false,
-            assembly: None,
         }
     }
 
@@ -293,9 +284,6 @@ impl<U: Upstream> Relay<U> {
         heard.result?;
         if let Some(error) = self.completion.error() {
             return Err(error.clone().into());
-        }
-        if let Some(assembly) = &mut self.assembly {
-            U::assemble(assembly, event)?;
         }
         Ok(Some(event))
     }
@@ -422,6 +410,13 @@ impl<U: Upstream> Relay<U> {
                 Kind::Reasoning => reply.reasoning(text).await?,
             }
         }
+        for mut citation in mem::take(&mut self.said.citations) {
+            // It was a part of the event.
+            if same.is_none() {
+                citation.by_model = true;
+                reply.cite(citation).await?;
+            }
+        }
         // After the output, whose usage figures are those of this stream only.
         if let Some(more) = self.spent() {
             reply.usage(more).await?;
@@ -458,16 +453,6 @@ impl<U: Upstream> Relay<U> {
         close(&self.finish()?, is_native, reply)
     }
 
-    /// Returns the complete answer after the end of the stream, with the assembled one of an
-    /// [assembling](Self::assembling) relay.
-    pub(super) fn finish_assembled(mut self) -> Result<Assembled<U>, RelayError> {
-        Ok(Assembled {
-            is_native: self.is_native,
-            assembly: self.assembly.take().unwrap_or_default(),
-            completion: self.finish()?,
-        })
-    }
-
     /// Returns the complete answer after the end of the stream.
     ///
     /// # Errors
@@ -486,14 +471,6 @@ impl<U: Upstream> Relay<U> {
         super::contents::record_answer(&self.completion);
         Ok(self.completion)
     }
-}
-
-/// A complete answer.
-pub(super) struct Assembled<U: Upstream> {
-    pub(super) completion: Completion,
-    pub(super) assembly: U::Answer,
-    /// `true` if it was relayed with everything that only its dialect has.
-    pub(super) is_native: bool,
 }
 
 /// Ends a reply like an answer that was relayed into it; see [`Relay::end`].
@@ -557,10 +534,16 @@ pub(super) fn hear<U: Upstream>(
         };
         heard.is_output |= match piece {
             Some((_, text)) => !text.is_empty(),
-            None => !matches!(delta, Delta::Model(_) | Delta::Part(Part::Usage(_))),
+            None => !matches!(
+                delta,
+                Delta::Model(_) | Delta::Item(_) | Delta::Native(_) | Delta::Part(Part::Usage(_))
+            ),
         };
         if let (Some(said), Some((kind, text))) = (&mut said, piece) {
             said.push(kind, text);
+        }
+        if let (Some(said), Delta::Part(Part::Cite(citation))) = (&mut said, &delta) {
+            said.citations.push((*citation).clone());
         }
         let pushed = completion.push(&delta);
         if heard.result.is_ok() {

@@ -1,22 +1,16 @@
 //! The dialects of models' servers.
 
-use std::fmt;
-
 use bytes::Bytes;
 
 use super::{CallResult, Dialect, Names, Profile};
 use crate::agent::Request;
 use crate::json::Json;
 use crate::protocol::{
-    Call, Conversation, FrameKind, Output, Protocol, Session, TooLarge, Tool, ToolChoice,
+    Call, Completion, Conversation, FrameKind, Output, Protocol, Session, Tool, ToolChoice,
 };
 
 /// A dialect of models' servers: how a model is called, and how its stream is relayed.
 pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
-    /// An answer with everything that only this dialect has, such as the signatures of reasoning, while its events
-    /// arrive.
-    type Answer: Default + Send + fmt::Debug;
-
     /// The name of the provider of this dialect in OpenTelemetry's conventions.
     const PROVIDER: &'static str;
 
@@ -57,6 +51,10 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// Reads an answer that is a document, as the events of a stream that says the same. `None` if it is not an answer.
     fn document(document: &Json) -> Option<Vec<Self::Event>>;
 
+    /// Creates the document of an answer, which says the same as its stream. The completion must have its
+    /// [items](Completion::into_items).
+    fn render(answer: Completion) -> Bytes;
+
     /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
     /// can continue or fail the reply.
     fn follow(session: &mut Session<Self::Blocks>, event: &Self::Event) -> FrameKind;
@@ -65,18 +63,11 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
     fn native(event: &Self::Event) -> Option<Output<Self>>;
 
-    /// Adds an event to an answer.
-    ///
-    /// # Errors
-    ///
-    /// [`TooLarge`] if the answer exceeds its limit.
-    fn assemble(answer: &mut Self::Answer, event: &Self::Event) -> Result<(), TooLarge>;
-
     /// Appends an answer to the request that it answers, and the results of its calls, for the next request. The calls
     /// are those of the answer, in its order, with unique ids, and with arguments that are JSON objects.
     fn extend(
         request: &mut Self::Request,
-        answer: Self::Answer,
+        answer: Completion,
         calls: Vec<(Call<'_>, CallResult<'_>)>,
     );
 

@@ -1,5 +1,7 @@
 //! Complete completions: responses to requests without `stream`.
 
+use std::borrow::Cow;
+
 use super::{ChatMessage, FinishReason, Logprobs, ToolCall, Usage};
 use crate::json::{List, Members, Wire, present};
 
@@ -58,16 +60,15 @@ impl ChatCompletion {
         self.choices.first().map(|choice| &choice.message)
     }
 
+    /// Returns the text of the first choice.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        self.message().map_or("".into(), |it| it.content.text())
+    }
+
     /// Returns the calls of the first choice.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         self.message().map_or(&[], |message| &message.tool_calls)
-    }
-
-    /// Returns `true` if there is at least one choice and all of them are complete.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        let mut choices = self.choices.iter();
-        !self.choices.is_empty() && choices.all(|choice| choice.finish_reason.is_some())
     }
 }

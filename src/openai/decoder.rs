@@ -26,7 +26,7 @@ impl Decode for Decoder {
         match &event {
             Event::Chunk(chunk) => {
                 let mut choices = chunk.choices.iter();
-                // One finished choice is sufficient here, because only an accumulator knows all choices.
+                // One finished choice is sufficient here, because only a completion knows all choices.
                 self.finished |= choices.any(|choice| choice.finish_reason.is_some());
             }
             // An error also ends the stream, and is returned as an event.

@@ -1,7 +1,6 @@
 //! Log probabilities of tokens.
 
-use super::retained;
-use crate::json::{List, Members, Wire, own};
+use crate::json::{List, Members, Wire};
 
 /// The log probabilities of the tokens of an answer or a piece of it.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
@@ -26,29 +25,6 @@ impl Logprobs {
             content: Some(tokens.into_iter().collect()),
             ..Self::default()
         }
-    }
-
-    /// Appends the tokens of a later piece, without its unknown members.
-    pub(super) fn append(&mut self, later: &Self) {
-        for (to, from) in [
-            (&mut self.content, &later.content),
-            (&mut self.refusal, &later.refusal),
-        ] {
-            if let Some(from) = from {
-                let tokens = from.iter().map(own);
-                to.get_or_insert_default().extend(tokens);
-            }
-        }
-    }
-
-    /// Returns the approximate memory in bytes.
-    pub(super) fn weight(&self) -> usize {
-        let lists = [&self.content, &self.refusal];
-        let tokens = lists.into_iter().flatten().flatten().map(|token| {
-            let alternatives = token.top_logprobs.iter().flatten().count();
-            (1 + alternatives) * size_of::<TokenLogprob>() + token.to_raw().as_bytes().len()
-        });
-        tokens.sum::<usize>() + retained::weights(&self.unknown)
     }
 }
 

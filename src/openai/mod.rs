@@ -4,34 +4,28 @@
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
 //!   `POST /v1/chat/completions`, with or without a stream, and is listed at `GET /v1/models`.
 //! * Client: [`ChatRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder) reads
-//!   the answer as [`Event`]s. A [`Completion`](crate::protocol::Completion) assembles the parts that
-//!   every protocol has, and an [`Accumulator`] a [`ChatCompletion`].
+//!   the answer as [`Event`]s. A [`Completion`](crate::protocol::Completion) assembles them, and converts into a
+//!   [`ChatCompletion`].
 //! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol, a
 //!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
-//! use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi};
-//! use copilot_wire::protocol::EventDecoder;
+//! use copilot_wire::openai::{ChatCompletion, ChatMessage, ChatRequest, OpenAi};
+//! use copilot_wire::protocol::{Completion, EventDecoder};
 //!
 //! let request = ChatRequest::new("gpt-4o", vec![ChatMessage::user("Hello")]).stream(true);
 //! let body = request.to_json(); // to be posted to …/chat/completions
 //! # drop(body);
 //!
 //! let mut decoder = EventDecoder::<OpenAi>::new();
-//! let mut accumulator = Accumulator::new();
-//! let mut done = false;
+//! let mut answer = Completion::new();
 //! for mut bytes in [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\nda"[..], b"ta: [DONE]\n\n"] {
 //!     while let Some(event) = decoder.next(&mut bytes)? {
-//!         match event {
-//!             Event::Chunk(chunk) => accumulator.push(chunk)?,
-//!             Event::Error(error) => panic!("{}", error.message),
-//!             Event::Done => done = true,
-//!             _ => {}
-//!         }
+//!         answer.push_event::<OpenAi>(event)?;
 //!     }
 //! }
-//! assert!(done);
-//! assert_eq!(accumulator.text(), "Hi");
+//! assert!(answer.is_over());
+//! assert_eq!(ChatCompletion::from(answer).text(), "Hi");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -99,7 +93,6 @@
 //! | the list of models, one model, an unknown one, a bad request | yes | yes |
 //! | a client that disconnects | yes | yes |
 
-mod accumulator;
 mod chunk;
 mod completion;
 mod content;
@@ -116,14 +109,12 @@ mod mount;
 mod profile;
 mod relay;
 mod request;
-mod retained;
 mod session;
 mod tool;
 mod tool_call;
 mod turn;
 mod usage;
 
-pub use accumulator::Accumulator;
 pub use chunk::{ChatCompletionChunk, Choice};
 pub use completion::{ChatCompletion, CompletedChoice};
 pub use content::{Content, Part};

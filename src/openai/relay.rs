@@ -7,16 +7,16 @@ use bytes::Bytes;
 
 use super::session::{self, Reply};
 use super::{
-    Accumulator, ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Content,
-    ErrorObject, Event, FunctionCall, FunctionDelta, OpenAi, Tool, ToolCall, ToolCallDelta,
-    ToolKind,
+    ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, CompletedChoice,
+    Content, ErrorObject, Event, FunctionCall, FunctionDelta, Logprobs, OpenAi, Tool, ToolCall,
+    ToolCallDelta, ToolKind,
 };
 use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
-    self, Call, CallDelta, Completion, Conversation, Delta, Failure, FrameKind, Part, Session,
-    TooLarge, ToolChoice, Usage,
+    self, Call, CallDelta, Citation, CompletedItem, Completion, Conversation, Delta, Failure,
+    FrameKind, Native, NativeForm, Part, Session, ToolChoice, Usage,
 };
 
 /// A relay of another server's chunks into a reply.
@@ -29,8 +29,6 @@ pub(super) const FUNCTION_CALL: &str = "function_call";
 pub(super) const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 impl Upstream for OpenAi {
-    type Answer = Accumulator;
-
     const PROVIDER: &'static str = "openai";
 
     const LIMITS: &'static [&'static str] = &["max_completion_tokens", "max_tokens"];
@@ -66,6 +64,10 @@ impl Upstream for OpenAi {
         Some(vec![Event::Chunk(completion.into()), Event::Done])
     }
 
+    fn render(answer: Completion) -> Bytes {
+        ChatCompletion::from(answer).to_json()
+    }
+
     fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session::follow(session, event)
     }
@@ -87,19 +89,12 @@ impl Upstream for OpenAi {
         Some(chunk)
     }
 
-    fn assemble(answer: &mut Accumulator, event: &Event) -> Result<(), TooLarge> {
-        match event {
-            Event::Chunk(chunk) => answer.push(chunk),
-            _ => Ok(()),
-        }
-    }
-
     fn extend(
         request: &mut ChatRequest,
-        answer: Accumulator,
+        answer: Completion,
         calls: Vec<(Call<'_>, CallResult<'_>)>,
     ) {
-        let choice = answer.finish().choices.into_iter().next();
+        let choice = ChatCompletion::from(answer).choices.into_iter().next();
         let message = choice.map(|choice| choice.message);
         request.extend(message.unwrap_or_default(), calls);
     }
@@ -139,7 +134,7 @@ impl From<ChatCompletion> for ChatCompletionChunk {
                 index: choice.index,
                 delta: super::Delta {
                     role: Some(message.role),
-                    content: (!text.is_empty()).then(|| text.into_owned()),
+                    content: (!message.content.is_null()).then(|| text.into_owned()),
                     refusal: message.refusal,
                     tool_calls: calls
                         .map(|(index, call)| ToolCallDelta::complete(index, call))
@@ -165,6 +160,94 @@ impl From<ChatCompletion> for ChatCompletionChunk {
     }
 }
 
+impl From<Completion> for ChatCompletion {
+    /// Creates the completion of an answer.
+    fn from(mut completion: Completion) -> Self {
+        let others = completion.take_others().into_iter();
+        let calls = completion.partial_calls();
+        let (answer, items) = completion.into_items();
+        let has_first = !items.is_empty() || !calls.is_empty();
+        let first = has_first.then(|| choice(0, items, calls));
+        let others = others.map(|(index, other)| {
+            let calls = other.partial_calls();
+            choice(index, other.into_items().1, calls)
+        });
+        Self {
+            choices: first.into_iter().chain(others).collect(),
+            ..Self::from_raw(&answer).unwrap_or_default()
+        }
+    }
+}
+
+/// The items of a choice: a member of its message or of the choice has an item of its own.
+mod item {
+    /// The message, with its content.
+    pub(super) const MESSAGE: u64 = 0;
+    pub(super) const REFUSAL: u64 = 1;
+    pub(super) const LOGPROBS: u64 = 2;
+    /// The choice itself.
+    pub(super) const CHOICE: u64 = 3;
+    /// The first of the members with reasoning.
+    pub(super) const REASONING: u64 = 4;
+}
+
+/// Creates a choice from its items.
+fn choice(index: u32, items: Vec<CompletedItem>, calls: Vec<PartialCall>) -> CompletedChoice {
+    let mut message = ChatMessage {
+        role: "assistant".into(),
+        ..ChatMessage::default()
+    };
+    let mut choice = CompletedChoice::default();
+    let mut reasoning = None;
+    for item in items {
+        match item.key {
+            item::MESSAGE => {
+                message.unknown = item.members;
+                message.content = item.text.map_or(Content::Null, Content::Text);
+            }
+            item::REFUSAL => message.refusal = item.text,
+            item::LOGPROBS => choice.logprobs = Logprobs::from_raw(&item.members.to_raw()),
+            item::CHOICE => {
+                let logprobs = choice.logprobs.take();
+                choice = CompletedChoice::from_raw(&item.members.to_raw()).unwrap_or_default();
+                choice.logprobs = logprobs;
+            }
+            key => {
+                let name = usize::try_from(key - item::REASONING).unwrap_or_default();
+                reasoning = REASONING.get(name).copied().zip(item.reasoning);
+            }
+        }
+    }
+    if let Some((name, text)) = reasoning {
+        message.unknown.set(name, text.to_raw());
+    }
+    if let Some(role) = message.unknown.get("role").and_then(Json::string) {
+        message.role = role.into_owned();
+        message.unknown.retain(|name| name != "role");
+    }
+    for call in calls.into_iter().map(PartialCall::into_tool_call) {
+        match &call.kind {
+            ToolKind::Other(kind) if kind == FUNCTION_CALL => {
+                message.function_call = Some(Box::new(call.function));
+            }
+            _ => message.tool_calls.push(call),
+        }
+    }
+    let instead = !message.tool_calls.is_empty() || message.refusal.is_some();
+    // The empty text of the chunk with the role is omitted beside calls or a refusal.
+    if instead && message.content.text().is_empty() {
+        message.content = Content::Null;
+    }
+    CompletedChoice {
+        index,
+        message,
+        ..choice
+    }
+}
+
+/// The member with OpenAI's padding, which hides the length of the pieces. It is no part of the answer.
+const PADDING: &str = "obfuscation";
+
 /// Reads the pieces of an event. Of several choices, the first is the answer.
 pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     let chunk = match event {
@@ -175,13 +258,28 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     if let Some(model) = &chunk.model {
         to(Delta::Model(model));
     }
+    let is_piece = |choice: &Choice| choice.delta.role.is_none() && choice.finish_reason.is_none();
+    let mut unknown = chunk.unknown.iter();
+    // The pieces between the first chunk and the last repeat its members.
+    if !chunk.choices.iter().all(is_piece)
+        || chunk.choices.is_empty()
+        || chunk.usage.is_some()
+        || unknown.any(|(name, _)| name != PADDING)
+    {
+        to(Delta::Native(Native::of_answer(
+            NativeForm::Latest,
+            &|| {
+                let chunk = chunk.to_raw();
+                let own = ["object", "choices", PADDING];
+                let members = chunk.members().filter(|(name, _)| !own.contains(&&**name));
+                members.collect::<Members>().to_raw()
+            },
+        )));
+    }
     for choice in &chunk.choices {
         match choice.index {
             0 => choice_deltas(choice, to),
-            index => to(Delta::OtherChoice {
-                index,
-                is_finished: choice.finish_reason.is_some(),
-            }),
+            index => choice_deltas(choice, &mut |delta| to(Delta::Choice(index, &delta))),
         }
     }
     if let Some(usage) = &chunk.usage {
@@ -191,13 +289,44 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
 
 fn choice_deltas(choice: &Choice, to: &mut dyn FnMut(Delta<'_>)) {
     let delta = &choice.delta;
-    // Reasoning is first: a chunk with both ends the reasoning and starts the answer.
-    let mut names = REASONING.into_iter();
-    if let Some(text) = names.find_map(|name| delta.unknown.get(name)?.string()) {
-        to(Delta::Part(Part::Reasoning(&text)));
+    let mut names = (item::REASONING..).zip(REASONING);
+    let reasoning =
+        names.find_map(|(key, name)| Some((key, name, delta.unknown.get(name)?.string()?)));
+    let others = delta.unknown.iter();
+    let mut others = others.filter(|(name, _)| reasoning.as_ref().is_none_or(|it| it.1 != *name));
+    if delta.role.is_some() || others.next().is_some() || *delta == super::Delta::default() {
+        let form = NativeForm::Piece;
+        to(Delta::Native(Native::of_item(item::MESSAGE, form, &|| {
+            let mut members = delta.unknown.clone();
+            members.retain(|name| reasoning.as_ref().is_none_or(|it| it.1 != name));
+            if let Some(role) = &delta.role {
+                members.push("role", role.to_raw());
+            }
+            members.to_raw()
+        })));
     }
-    for text in [&delta.content, &delta.refusal].into_iter().flatten() {
-        to(Delta::Text(text));
+    // Reasoning is first: a chunk with both ends the reasoning and starts the answer.
+    if let Some((key, _, text)) = &reasoning {
+        to(Delta::Item(*key));
+        to(Delta::Part(Part::Reasoning(text)));
+    }
+    for (key, text) in [
+        (item::MESSAGE, &delta.content),
+        (item::REFUSAL, &delta.refusal),
+    ] {
+        if let Some(text) = text {
+            to(Delta::Item(key));
+            to(Delta::Text(text));
+        }
+    }
+    if let Some(annotations) = delta.unknown.get("annotations") {
+        for annotation in annotations.elements() {
+            let source = annotation.get("url_citation").unwrap_or_default();
+            let text = |name| Some(source.get(name)?.string()?.into_owned());
+            let Some(url) = text("url") else { continue };
+            let title = text("title").unwrap_or_else(|| url.clone());
+            to(Delta::Part(Part::Cite(&Citation::new(title).url(url))));
+        }
     }
     for fragment in &delta.tool_calls {
         to(Delta::Call(fragment.delta()));
@@ -212,6 +341,26 @@ fn choice_deltas(choice: &Choice, to: &mut dyn FnMut(Delta<'_>)) {
             members.push("type", FUNCTION_CALL.to_owned().to_raw());
         }
         to(Delta::Call(call.members(Cow::Owned(members))));
+    }
+    if let Some(logprobs) = &choice.logprobs {
+        let form = NativeForm::Piece;
+        to(Delta::Native(Native::of_item(
+            item::LOGPROBS,
+            form,
+            &|| logprobs.to_raw(),
+        )));
+    }
+    if choice.finish_reason.is_some() || !choice.unknown.is_empty() {
+        let form = NativeForm::Latest;
+        to(Delta::Native(Native::of_item(item::CHOICE, form, &|| {
+            let mut members = choice.unknown.clone();
+            // The message is assembled from the deltas.
+            members.retain(|name| name != "message");
+            if let Some(reason) = &choice.finish_reason {
+                members.push("finish_reason", reason.to_raw());
+            }
+            members.to_raw()
+        })));
     }
     if let Some(reason) = &choice.finish_reason {
         if let Some(cut) = reason.cut() {
@@ -255,15 +404,16 @@ impl ToolCallDelta {
 impl PartialCall {
     /// Returns the call in the form of a message.
     pub(super) fn into_tool_call(mut self) -> ToolCall {
+        let mut members = self.take_members();
         ToolCall {
             id: self.id,
-            kind: take_kind(&mut self.members),
+            kind: take_kind(&mut members),
             function: FunctionCall {
                 name: self.name,
                 arguments: self.arguments,
                 ..FunctionCall::default()
             },
-            unknown: self.members,
+            unknown: members,
         }
     }
 }

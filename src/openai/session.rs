@@ -5,14 +5,14 @@ use std::mem;
 
 use super::turn::Turn;
 use super::{
-    Accumulator, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending, ErrorObject,
-    Event, FinishReason, ToolCallDelta, Usage,
+    ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Delta, Ending, ErrorObject, Event,
+    FinishReason, OpenAi, ToolCallDelta, Usage,
 };
-use crate::json::{Escape, Json, Members, ValueWriter, Wire, own};
+use crate::json::{Escape, Json, List, Members, ValueWriter, Wire, own};
 use crate::protocol::fragments::weight;
 use crate::protocol::{
-    self, AnswerDocument, Block, Blocks, End, Env, FrameKind, Part, SendError, Session, ToolCall,
-    Writer,
+    self, AnswerDocument, Block, Blocks, Citation, Completion, End, Env, FrameKind, Part,
+    SendError, Session, ToolCall, Writer,
 };
 
 /// The maximum number of choices of a request.
@@ -81,7 +81,7 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
             .collect(),
     };
     let free_text: Vec<_> = reply.free_text.iter().cloned().collect();
-    let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
+    let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
     let functions = request.offered().map(|function| function.name.clone());
     Session::new(reply)
         .any_call()
@@ -114,29 +114,17 @@ pub(super) fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
     }
 }
 
-impl AnswerDocument<Event> for Accumulator {
+impl AnswerDocument<Event> for Completion {
     fn push(&mut self, event: &Event) -> Result<(), SendError> {
-        match event {
-            Event::Chunk(chunk) => Ok(Self::push(self, chunk)?),
-            Event::Error(_) | Event::Done => Ok(()),
-        }
+        Ok(self.push_event::<OpenAi>(event)?)
     }
 
     fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        Ok(Self::push_text(self, text)?)
+        Ok(Self::push(self, &protocol::Delta::Text(text))?)
     }
 
     fn finish(self, out: &mut Vec<u8>) {
-        let mut completion = Self::finish(self);
-        for choice in &mut completion.choices {
-            let message = &mut choice.message;
-            let instead = !message.tool_calls.is_empty() || message.refusal.is_some();
-            // The empty text of the chunk with the role is omitted beside calls or a refusal.
-            if instead && message.content.text().is_empty() {
-                message.content = Content::Null;
-            }
-        }
-        completion.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+        ChatCompletion::from(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     }
 }
 
@@ -144,7 +132,7 @@ impl Blocks for Reply {
     type Output = ChatCompletionChunk;
     type Ending = Ending;
     type Event = Event;
-    type Document = Accumulator;
+    type Document = Completion;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: ");
@@ -258,6 +246,10 @@ impl Blocks for Reply {
                 }
                 Ok(())
             }
+            Part::Cite(citation) if citation.by_model && citation.web_url().is_some() => {
+                self.annotate(citation, to);
+                Ok(())
+            }
             Part::Calls(calls) => self.calls(calls, to),
             Part::Cut(cut) => match FinishReason::of(cut) {
                 // Written at the end.
@@ -343,6 +335,25 @@ impl Reply {
             return Err(SendError::Invalid(message));
         }
         Ok(buffered)
+    }
+
+    /// Writes a citation of a model as an annotation.
+    fn annotate(&mut self, citation: &Citation, to: &mut To<'_>) {
+        let source = Json::object(|source| {
+            // The place is required, and not known.
+            source.u64("start_index", 0).u64("end_index", 0);
+            let url = citation.web_url().unwrap_or_default();
+            source.str("title", &citation.title).str("url", url);
+        });
+        let annotation = Json::object(|annotation| {
+            annotation
+                .str("type", "url_citation")
+                .raw("url_citation", &source);
+        });
+        let annotations: List<Json> = [annotation].into_iter().collect();
+        let mut delta = Delta::default();
+        delta.unknown.push("annotations", annotations.to_raw());
+        self.send(Choice::new(0, delta), to);
     }
 
     /// Returns a chunk with these choices, the head and the members that were queued.

@@ -133,12 +133,12 @@ impl Turn {
             }
             return vec![fragment];
         }
-        if call.arguments.is_empty() && call.members.is_empty() {
+        if call.arguments.is_empty() && !call.has_members() {
             return Vec::new();
         }
         self.current = Progress::Begun;
         vec![ToolCallDelta {
-            unknown: mem::take(&mut call.members),
+            unknown: call.take_members(),
             // The index counts written calls: relayed indexes can have gaps, and a client's list cannot.
             ..ToolCallDelta::arguments(self.written, mem::take(&mut call.arguments))
         }]
@@ -254,16 +254,17 @@ fn start(index: u32, call: &mut PartialCall, env: &Env) -> ToolCallDelta {
     if call.id.is_empty() {
         call.id = env.new_id("call");
     }
+    let mut members = call.take_members();
     ToolCallDelta {
         index,
         id: Some(call.id.clone()),
-        kind: Some(take_kind(&mut call.members)),
+        kind: Some(take_kind(&mut members)),
         function: Some(FunctionDelta {
             name: Some(call.name.clone()),
             arguments: Some(mem::take(&mut call.arguments)),
             unknown: Members::new(),
         }),
-        unknown: mem::take(&mut call.members),
+        unknown: members,
     }
 }
 

@@ -96,11 +96,6 @@ impl Usage {
             self.total_tokens = self.prompt_tokens.saturating_add(self.completion_tokens);
         }
     }
-
-    /// Returns the approximate memory in bytes.
-    pub(super) fn weight(&self) -> usize {
-        size_of::<Self>() + self.to_raw().as_bytes().len()
-    }
 }
 
 impl From<protocol::Usage> for Usage {

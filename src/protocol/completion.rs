@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::fragments::{Calls, PartialCall, weight};
-use super::{Cut, Delta, Part, Room, TooLarge, ToolCall, Usage};
-use crate::json::JsonError;
+use super::items::Items;
+use super::{CompletedItem, Cut, Delta, Part, Room, TooLarge, ToolCall, Usage};
+use crate::json::{Json, JsonError};
 
 /// An answer of any protocol, assembled from the [deltas](super::Protocol::deltas) of its events.
+///
+/// It has the text, the reasoning and the calls of the answer, and its [items](Self::into_items) with everything that
+/// only their protocol has, from which each dialect of models creates its own document.
 ///
 /// ```
 /// use copilot_wire::protocol::{Completion, Delta, EventDecoder, Protocol};
@@ -20,7 +24,7 @@ use crate::json::JsonError;
 ///     Ok(completion)
 /// }
 /// ```
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Completion {
     model: String,
     text: String,
@@ -28,8 +32,10 @@ pub struct Completion {
     item: usize,
     reasoning: String,
     calls: Calls,
-    /// `true` for each other choice that is complete.
-    others: BTreeMap<u32, bool>,
+    /// The other choices than the first, by their index.
+    others: BTreeMap<u32, Completion>,
+    /// The items; `None` if only the text, the reasoning and the calls are needed.
+    items: Option<Items>,
     usage: Option<Usage>,
     cut: Option<Cut>,
     error: Option<CompletionError>,
@@ -39,7 +45,7 @@ pub struct Completion {
     room: Room<DEFAULT_LIMIT>,
 }
 
-const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+pub(super) const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
 /// The maximum number of characters of an error's message.
 const LONGEST_MESSAGE: usize = 4096;
@@ -68,7 +74,31 @@ impl Completion {
     /// Creates a completion without content.
     #[must_use]
     pub fn new() -> Self {
-        Self::default()
+        Self {
+            items: Some(Items::default()),
+            ..Self::without_items()
+        }
+    }
+
+    /// Creates a completion without content that has no items.
+    #[must_use]
+    pub fn without_items() -> Self {
+        Self {
+            model: String::new(),
+            text: String::new(),
+            item: 0,
+            reasoning: String::new(),
+            calls: Calls::default(),
+            others: BTreeMap::new(),
+            items: None,
+            usage: None,
+            cut: None,
+            error: None,
+            is_finished: false,
+            needs_end: false,
+            has_ended: false,
+            room: Room::default(),
+        }
     }
 
     /// Sets the limit in bytes, approximately.
@@ -101,19 +131,17 @@ impl Completion {
     /// added.
     pub fn push(&mut self, delta: &Delta<'_>) -> Result<(), TooLarge> {
         match delta {
-            Delta::Text(text) => {
-                self.room.take(text.len())?;
-                self.text.push_str(text);
-            }
+            Delta::Text(text) => self.push_text(text)?,
             Delta::ItemText(_) | Delta::WholeText(_) => {
-                let rest = self.rest(delta);
-                self.room.take(rest.len())?;
-                self.text.push_str(rest);
+                self.push_text(self.rest(delta))?;
                 self.item = self.text.len();
             }
             Delta::Part(Part::Reasoning(text)) => {
                 self.room.take(text.len())?;
                 self.reasoning.push_str(text);
+                if let Some(items) = &mut self.items {
+                    items.reasoning(self.reasoning.len(), &mut self.room)?;
+                }
             }
             // Totals do not decrease, and the tokens of the prompt may be in the first event only.
             Delta::Part(Part::Usage(usage)) => {
@@ -129,12 +157,17 @@ impl Completion {
                 self.room.take(model.len())?;
                 self.model.push_str(model);
             }
-            Delta::OtherChoice { index, is_finished } => {
-                if !self.others.contains_key(index) {
-                    self.room.take(64)?;
+            Delta::Item(key) => {
+                if let Some(items) = &mut self.items {
+                    items.select(*key);
                 }
-                *self.others.entry(*index).or_default() |= is_finished;
             }
+            Delta::Native(native) => {
+                if let Some(items) = &mut self.items {
+                    items.push(native, &mut self.room)?;
+                }
+            }
+            Delta::Choice(index, delta) => self.push_other(*index, delta)?,
             Delta::Failed(failure) => {
                 self.error.get_or_insert_with(|| CompletionError {
                     message: failure.message.chars().take(LONGEST_MESSAGE).collect(),
@@ -152,6 +185,34 @@ impl Completion {
             Delta::Model(_) | Delta::Part(_) => {}
         }
         Ok(())
+    }
+
+    fn push_text(&mut self, text: &str) -> Result<(), TooLarge> {
+        self.room.take(text.len())?;
+        self.text.push_str(text);
+        match &mut self.items {
+            Some(items) => items.text(self.text.len(), &mut self.room),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds a delta to another choice. Its weight is counted here.
+    fn push_other(&mut self, index: u32, delta: &Delta<'_>) -> Result<(), TooLarge> {
+        if !self.others.contains_key(&index) {
+            self.room.take(size_of::<Self>())?;
+        }
+        let has_items = self.items.is_some();
+        let other = self.others.entry(index).or_insert_with(|| match has_items {
+            true => Self::new(),
+            false => Self::without_items(),
+        });
+        if !has_items && !matches!(delta, Delta::Finished { .. }) {
+            return Ok(());
+        }
+        other.room = self.room;
+        let pushed = other.push(delta);
+        self.room = other.room;
+        pushed
     }
 
     /// Returns the part of a complete text that was not read yet. Nothing if the text differs from what was read.
@@ -209,7 +270,7 @@ impl Completion {
         self.is_finished
             && self.error.is_none()
             && (self.has_ended || !self.needs_end)
-            && self.others.values().all(|is_finished| *is_finished)
+            && self.others.values().all(|other| other.is_finished)
     }
 
     /// Returns `true` if the last event was read. Later bytes are ignored.
@@ -232,6 +293,17 @@ impl Completion {
         calls.map(ToolCall::of_model).collect()
     }
 
+    /// Returns the members of the answer itself, and its items in the order of the stream.
+    #[must_use]
+    pub fn into_items(self) -> (Json, Vec<CompletedItem>) {
+        let items = self.items.unwrap_or_default();
+        items.finish(&self.text, &self.reasoning)
+    }
+
+    pub(crate) fn take_others(&mut self) -> BTreeMap<u32, Self> {
+        std::mem::take(&mut self.others)
+    }
+
     pub(crate) fn partial_calls(&self) -> Vec<PartialCall> {
         self.calls.clone().into_sorted()
     }
@@ -244,7 +316,13 @@ impl Completion {
     pub fn check_arguments(&self) -> Result<(), JsonError> {
         // Without a name, it is no call of a function.
         let mut calls = self.calls.list.iter().filter(|call| !call.name.is_empty());
-        calls.try_for_each(|call| crate::json::Json::parse_object(&call.arguments).map(drop))
+        calls.try_for_each(|call| Json::parse_object(&call.arguments).map(drop))
+    }
+}
+
+impl Default for Completion {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

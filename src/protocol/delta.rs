@@ -1,9 +1,10 @@
 //! The deltas of an answer, which the events of its stream contain.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::{Failure, Part};
-use crate::json::Members;
+use crate::json::{Json, Members};
 
 /// A piece of an answer, as [`Protocol::deltas`](super::Protocol::deltas) reads it from an event: the inverse of the
 /// parts that a [`Session`](super::Session) writes.
@@ -22,13 +23,12 @@ pub enum Delta<'a> {
     Call(CallDelta<'a>),
     /// The name of the model that answers.
     Model(&'a str),
+    /// The number of the item of the answer, such as a block, to which the pieces after it belong.
+    Item(u64),
+    /// Members that only this protocol has.
+    Native(Native<'a>),
     /// A piece of another choice than the first, which is the answer.
-    OtherChoice {
-        /// The index of the choice.
-        index: u32,
-        /// `true` if the choice is complete.
-        is_finished: bool,
-    },
+    Choice(u32, &'a Delta<'a>),
     /// The answer failed.
     Failed(Failure<'a>),
     /// The answer has a finish reason.
@@ -38,6 +38,57 @@ pub enum Delta<'a> {
     },
     /// The last event of the stream. Everything after it is ignored.
     End,
+}
+
+/// Members of an answer, or of an [item](Delta::Item) of it, that only one protocol has. They are created only if they
+/// are needed.
+#[derive(Clone, Copy)]
+pub struct Native<'a> {
+    pub(super) item: Option<u64>,
+    pub(super) form: NativeForm,
+    pub(super) members: &'a dyn Fn() -> Json,
+}
+
+/// The relation of [`Native`] members to earlier ones of the same item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NativeForm {
+    /// Pieces: texts and lists are continued, objects member by member.
+    Piece,
+    /// The latest values, which replace the earlier ones; objects member by member.
+    Latest,
+    /// All members, which replace the earlier ones.
+    Whole,
+}
+
+impl<'a> Native<'a> {
+    /// Creates members of the answer.
+    #[must_use]
+    pub fn of_answer(form: NativeForm, members: &'a dyn Fn() -> Json) -> Self {
+        Self {
+            item: None,
+            form,
+            members,
+        }
+    }
+
+    /// Creates members of an item, to which the pieces after it belong too.
+    #[must_use]
+    pub fn of_item(item: u64, form: NativeForm, members: &'a dyn Fn() -> Json) -> Self {
+        Self {
+            item: Some(item),
+            ..Self::of_answer(form, members)
+        }
+    }
+}
+
+impl fmt::Debug for Native<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Native")
+            .field("item", &self.item)
+            .field("form", &self.form)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A fragment of a call, or a complete call.

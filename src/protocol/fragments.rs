@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::mem;
 
 use super::{CallDelta, CallForm, ToolCall};
+use crate::json::merge::Merged;
 use crate::json::{Json, Members, own};
 
 /// The calls of an answer, while their fragments arrive.
@@ -27,7 +29,9 @@ pub(crate) struct PartialCall {
     pub(crate) name: String,
     pub(crate) arguments: String,
     /// The members that only the protocol of the call has.
-    pub(crate) members: Members,
+    members: Members,
+    /// The members that arrive in pieces, such as the text of a call of a free text tool.
+    pieces: BTreeMap<String, Merged>,
     /// `true` if the call is not complete.
     pub(crate) is_open: bool,
 }
@@ -90,11 +94,37 @@ impl PartialCall {
         }
         self.arguments.push_str(delta.arguments);
         for (key, value) in &*delta.members {
-            if self.members.len() < MAX_MEMBERS || delta.form == CallForm::Whole {
+            if delta.form == CallForm::Whole {
+                self.members.push(key, own(value));
+            } else if let Some(first) = self.members.get(key) {
+                let pieces = self.pieces.entry(key.to_owned());
+                pieces.or_insert_with(|| Merged::new(first)).add(value);
+            } else if self.members.len() < MAX_MEMBERS {
                 self.members.push(key, own(value));
             }
         }
         self.is_open = delta.form == CallForm::Open;
+    }
+
+    /// Returns the number that the fragments of the call share.
+    #[allow(dead_code, reason = "only protocols of models use it")]
+    pub(crate) fn key(&self) -> u64 {
+        self.key
+    }
+
+    /// Removes the members that only the protocol of the call has.
+    pub(crate) fn take_members(&mut self) -> Members {
+        let mut members = mem::take(&mut self.members);
+        for (name, pieces) in mem::take(&mut self.pieces) {
+            members.set(&name, pieces.into_json());
+        }
+        members
+    }
+
+    /// Returns `true` if there are members that only the protocol of the call has.
+    #[allow(dead_code, reason = "only protocols of models use it")]
+    pub(crate) fn has_members(&self) -> bool {
+        !self.members.is_empty()
     }
 
     fn weight(&self) -> usize {
@@ -106,16 +136,16 @@ impl PartialCall {
 impl ToolCall {
     /// Creates a call that a model made. Arguments that are not a JSON object become a string. A reply in which a model
     /// of its protocol may call any tool accepts such a call as it is.
-    pub(crate) fn of_model(call: PartialCall) -> Self {
+    pub(crate) fn of_model(mut call: PartialCall) -> Self {
         let arguments = Json::parse_object(&call.arguments);
         Self {
+            by_model: Some(call.take_members()),
             name: call.name,
             // Serializing a string cannot fail.
             arguments: arguments
                 .or_else(|_| Json::encode(&call.arguments))
                 .unwrap_or_default(),
             id: Some(call.id).filter(|id| !id.is_empty()),
-            by_model: Some(call.members),
         }
     }
 

@@ -38,6 +38,7 @@ mod extras;
 pub(crate) mod fragments;
 pub(crate) mod frame_event;
 mod framing;
+mod items;
 pub(crate) mod markdown;
 mod one_line;
 mod part;
@@ -79,12 +80,13 @@ pub use conversation::{
 pub use copilot_wire_derive::FrameEvent;
 pub use cut::Cut;
 pub use decoder::{Decode, EventDecoder, Events};
-pub use delta::{CallDelta, CallForm, Delta};
+pub use delta::{CallDelta, CallForm, Delta, Native, NativeForm};
 pub use env::{Env, Environment, Ticks, date_time};
 pub use error::{AgentError, ContextTooLong, EventError, ModelFault, SendError};
 pub use extras::{Answered, Extras, Resumption};
 pub use frame_event::{FrameDecoder, FrameEvent};
 pub use framing::{Frames, Framing};
+pub use items::CompletedItem;
 pub use markdown::escape_markdown;
 pub use one_line::OneLine;
 pub use part::{

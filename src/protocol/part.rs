@@ -182,6 +182,9 @@ pub struct Citation {
     pub document: Option<String>,
     /// The cited passage.
     pub excerpt: Option<String>,
+    /// `true` if a model made the citation. In a dialect of models its text then has it as a member only, and not also
+    /// in the list of sources.
+    pub by_model: bool,
 }
 
 impl Citation {
@@ -193,6 +196,7 @@ impl Citation {
             url: None,
             document: None,
             excerpt: None,
+            by_model: false,
         }
     }
 

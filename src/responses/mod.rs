@@ -114,9 +114,6 @@
 //! text and failures, run a failing agent once, and run a call and send its result; Codex shows reasoning,
 //! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
 
-mod accumulator;
-#[cfg(feature = "resumable")]
-mod assembled;
 mod block;
 mod content;
 mod conversation;
@@ -141,7 +138,6 @@ mod stored;
 mod stored_turn;
 mod tool;
 
-pub use accumulator::OutputAccumulator;
 pub use content::{Annotation, Content, ContentPart};
 pub use decoder::Decoder;
 pub use error::ErrorObject;

@@ -1,20 +1,20 @@
 //! Responses as a dialect of models.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use bytes::Bytes;
 
 use super::stored_turn::is_own_id;
 use super::{
-    ErrorObject, Event, EventKind, Item, OutputAccumulator, Reply, Response, Responses,
-    ResponsesRequest, StreamEvent, Tool,
+    ContentPart, ErrorObject, Event, EventKind, Item, Reply, Response, Responses, ResponsesRequest,
+    StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
 use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
 use crate::protocol::{
-    self, Call, CallDelta, CallForm, Citation, Content, Conversation, Cut, Delta, Failure,
-    FrameKind, Part, Session, TooLarge, ToolChoice, Usage,
+    self, Call, CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation,
+    Cut, Delta, Failure, FrameKind, Native, NativeForm, Part, Session, ToolChoice, Usage,
 };
 
 /// A relay of another server's events into a reply.
@@ -24,8 +24,6 @@ pub type Relay = models::Relay<Responses>;
 const ENCRYPTED: &str = "reasoning.encrypted_content";
 
 impl Upstream for Responses {
-    type Answer = OutputAccumulator;
-
     const PROVIDER: &'static str = "openai";
 
     const LIMITS: &'static [&'static str] = &["max_output_tokens"];
@@ -76,11 +74,22 @@ impl Upstream for Responses {
         let response = Response::from_raw(document).filter(|it| !it.status.is_empty())?;
         let mut events: Vec<_> = (0..)
             .zip(&response.output)
-            .map(|(index, item)| {
+            .flat_map(|(index, item)| {
+                let parts = item.content.parts().iter();
+                let annotations = parts.flat_map(|part| part.annotations.iter().flatten());
+                let mut events: Vec<_> = annotations
+                    .map(|annotation| {
+                        let mut added = StreamEvent::new(EventKind::AnnotationAdded);
+                        added.output_index = Some(index);
+                        added.annotation = Some(Box::new(annotation.clone()));
+                        added
+                    })
+                    .collect();
                 let mut done = StreamEvent::new(EventKind::ItemDone);
                 done.output_index = Some(index);
                 done.item = Some(Box::new(item.clone()));
-                Event::Stream(Box::new(done))
+                events.push(done);
+                events.into_iter().map(Event::from)
             })
             .collect();
         let kind = match &*response.status {
@@ -92,6 +101,10 @@ impl Upstream for Responses {
         end.response = Some(Box::new(response));
         events.push(Event::Stream(Box::new(end)));
         Some(events)
+    }
+
+    fn render(answer: Completion) -> Bytes {
+        Response::from(answer).to_json()
     }
 
     fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
@@ -109,19 +122,12 @@ impl Upstream for Responses {
         (!is_call && !is_end).then(|| event.clone())
     }
 
-    fn assemble(answer: &mut OutputAccumulator, event: &Event) -> Result<(), TooLarge> {
-        match event.stream() {
-            Some(event) => answer.push(event),
-            None => Ok(()),
-        }
-    }
-
     fn extend(
         request: &mut ResponsesRequest,
-        answer: OutputAccumulator,
+        answer: Completion,
         calls: Vec<(Call<'_>, CallResult<'_>)>,
     ) {
-        request.extend(answer.finish(), calls);
+        request.extend(Response::from(answer).output, calls);
     }
 
     fn offer(request: &mut ResponsesRequest, tools: Vec<protocol::Tool<'_>>) {
@@ -178,6 +184,20 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     };
     let delta = event.delta.as_deref().unwrap_or_default();
     let key = event.output_index.unwrap_or(0);
+    if let Some(response) = event.response.as_deref() {
+        let form = NativeForm::Latest;
+        to(Delta::Native(Native::of_answer(form, &|| {
+            response.to_raw()
+        })));
+    }
+    match event.item.as_deref() {
+        Some(item) => to(Delta::Native(Native::of_item(
+            key,
+            NativeForm::Whole,
+            &|| item.to_raw(),
+        ))),
+        None => to(Delta::Item(key)),
+    }
     match &event.kind {
         EventKind::TextDelta | EventKind::RefusalDelta => to(Delta::Text(delta)),
         EventKind::SummaryDelta | EventKind::ReasoningDelta => {
@@ -238,10 +258,46 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     }
 }
 
+impl From<Completion> for Response {
+    /// Creates the response of an answer. Items that did not end are incomplete and have what was read of them.
+    fn from(completion: Completion) -> Self {
+        let calls = completion.partial_calls().into_iter();
+        let mut calls: BTreeMap<_, _> = calls.map(|call| (call.key(), call.arguments)).collect();
+        let (answer, items) = completion.into_items();
+        let mut response = Self::from_raw(&answer).unwrap_or_default();
+        let items = items.into_iter().filter(|item| !item.members.is_empty());
+        let items: List<Item> = items.map(|read| complete(read, &mut calls)).collect();
+        // Not every server repeats the items in its last event.
+        if response.output.len() < items.len() {
+            response.output = items;
+        }
+        response
+    }
+}
+
+fn complete(read: CompletedItem, calls: &mut BTreeMap<u64, String>) -> Item {
+    let mut item = Item::from_raw(&read.members.to_raw()).unwrap_or_default();
+    if item.status.as_deref() != Some("in_progress") {
+        return item;
+    }
+    item.status = Some("incomplete".into());
+    if item.is_call() {
+        item.arguments = calls.remove(&read.key);
+    } else if item.is_message() {
+        item.content = vec![ContentPart::output_text(read.text.unwrap_or_default())].into();
+    } else if item.kind == "reasoning" {
+        let text = read.reasoning.unwrap_or_default();
+        item.summary = Some(Box::new(
+            vec![ContentPart::new("summary_text", text)].into(),
+        ));
+    }
+    item
+}
+
 /// Returns the text of a message, and of its refusal.
 fn said(item: &Item) -> String {
     let parts = item.content.parts().iter();
-    parts.filter_map(super::ContentPart::said).collect()
+    parts.filter_map(ContentPart::said).collect()
 }
 
 /// Reads a call that the client may have to run.

@@ -2,12 +2,11 @@
 
 use http::{Method, Response, StatusCode};
 
-use super::assembled::assembled;
 use super::lost::{events, last_response, lost};
 use super::retrieve::{Ask, Stored, not_found, query, refuse};
 use super::{ErrorObject, Responses};
 use crate::agent::Body;
-use crate::protocol::Refusal;
+use crate::protocol::{Completion, Refusal};
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
 use crate::router::{Call, MountError, Site, json, stream};
 
@@ -91,7 +90,12 @@ impl Found {
             let begun = log.clone();
             lost(&begun, self.state.next, &mut log);
         }
-        let mut response = assembled(events(&log));
+        // The log is in memory already, so there is no limit, and no event fails.
+        let mut completion = Completion::new().limit(usize::MAX);
+        for event in events(&log) {
+            let _ = completion.push_event::<Responses>(&event.into());
+        }
+        let mut response = super::Response::from(completion);
         let code = response.error.as_mut().and_then(|it| it.code.as_mut());
         if let Some(code) = code.filter(|code| *code == ErrorObject::ONCE) {
             // No client repeats a turn because of a response object.

@@ -532,8 +532,4 @@ impl Recorder for ResponseRecorder {
             }),
         })
     }
-
-    fn needs_own_reply(&self) -> bool {
-        false
-    }
 }

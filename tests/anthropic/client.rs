@@ -1,9 +1,7 @@
 //! The client role: streams of other servers are read, and put together.
 
-use copilot_wire::anthropic::{
-    Accumulator, Anthropic, ContentBlock, Delta, Event, Message, MessageDelta,
-};
-use copilot_wire::protocol::{EventDecoder, EventError};
+use copilot_wire::anthropic::{Anthropic, ContentBlock, Delta, Event, Message, MessageDelta};
+use copilot_wire::protocol::{Completion, EventDecoder, EventError, TooLarge};
 use serde_json::json;
 
 fn decode(stream: &str) -> Vec<Result<Event, EventError>> {
@@ -11,6 +9,10 @@ fn decode(stream: &str) -> Vec<Result<Event, EventError>> {
     let mut input = stream.as_bytes();
     let mut next = || decoder.next(&mut input).map(|event| event.cloned());
     std::iter::from_fn(|| next().transpose()).collect()
+}
+
+fn push(answer: &mut Completion, event: &Event) -> Result<(), TooLarge> {
+    answer.push_event::<Anthropic>(event)
 }
 
 /// Frames of these data, each with its `event` line.
@@ -46,16 +48,16 @@ fn a_stream_of_the_real_server_is_read() {
         json!({"type": "message_delta", "delta": {"stop_reason": "tool_use", "stop_sequence": null}, "usage": {"output_tokens": 89}}),
         json!({"type": "message_stop"}),
     ]);
-    let mut whole = Accumulator::new();
+    let mut whole = Completion::new();
     for event in decode(&(stream + "data: [DONE]\n\n")) {
-        whole.push(&event.unwrap()).unwrap();
+        push(&mut whole, &event.unwrap()).unwrap();
     }
     assert!(whole.is_complete());
     assert_eq!(
-        (whole.text().as_str(), whole.usage().output_tokens),
+        (whole.text(), whole.usage().unwrap().output_tokens),
         ("Okay", 89)
     );
-    let message = whole.finish();
+    let message = Message::from(whole);
     let expected = json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude",
         "content": [
@@ -91,14 +93,14 @@ fn an_invalid_value_does_not_affect_others() {
     assert_eq!(events.len(), 13);
     let faults: Vec<_> = (0..13).filter(|at| events[*at].is_err()).collect();
     assert_eq!(faults, [1, 2, 3, 4, 5, 6, 12]);
-    let mut whole = Accumulator::new();
+    let mut whole = Completion::new();
     for event in events.into_iter().flatten() {
-        whole.push(&event).unwrap();
+        push(&mut whole, &event).unwrap();
     }
     // A number from the wire is never a size.
     assert_eq!(whole.text(), "Hi");
     assert!(!whole.is_complete(), "there was no reason");
-    assert_eq!(whole.finish().content.len(), 1);
+    assert_eq!(Message::from(whole).content.len(), 1);
 }
 
 #[test]
@@ -118,51 +120,54 @@ fn a_stream_that_was_cut_is_noticed() {
 }
 
 #[test]
-fn an_accumulator_has_a_limit() {
-    let mut whole = Accumulator::new().limit(1_000);
+fn a_completion_has_a_limit() {
+    let mut whole = Completion::new().limit(1_000);
     let delta = |index, text: &str| Event::ContentBlockDelta {
         index,
         delta: Delta::Text(text.into()),
     };
-    whole.push(&delta(0, &"x".repeat(500))).unwrap();
-    let error = whole.push(&delta(0, &"x".repeat(501))).unwrap_err();
+    push(&mut whole, &delta(0, &"x".repeat(500))).unwrap();
+    let error = push(&mut whole, &delta(0, &"x".repeat(501))).unwrap_err();
     assert_eq!(error.to_string(), "larger than the limit of 1000 bytes");
     assert_eq!(whole.text().len(), 500);
     // Empty blocks take room too, and so do arguments and sources.
-    let mut whole = Accumulator::new().limit(10_000);
-    assert!((0..1_000).any(|index| whole.push(&delta(index, "")).is_err()));
+    let mut whole = Completion::new().limit(10_000);
+    assert!((0..1_000).any(|index| push(&mut whole, &delta(index, "")).is_err()));
     for delta in [
         Delta::InputJson("x".repeat(100)),
         Delta::Thinking("x".repeat(100)),
         Delta::Citation(copilot_wire::json::Json::parse(r#"{"type":"x"}"#).unwrap()),
     ] {
-        let mut whole = Accumulator::new().limit(10_000);
+        let mut whole = Completion::new().limit(10_000);
         let piece = Event::ContentBlockDelta { index: 0, delta };
-        assert!((0..1_000).any(|_| whole.push(&piece).is_err()), "{piece:?}");
+        assert!(
+            (0..1_000).any(|_| push(&mut whole, &piece).is_err()),
+            "{piece:?}"
+        );
     }
-    let mut whole = Accumulator::new().limit(1_000);
+    let mut whole = Completion::new().limit(1_000);
     let alive = Event::MessageDelta(MessageDelta::default());
     assert!(
-        (0..10_000).all(|_| whole.push(&alive).is_ok()),
+        (0..10_000).all(|_| push(&mut whole, &alive).is_ok()),
         "nothing of it is held"
     );
 }
 
 #[test]
 fn arguments_that_are_no_object_become_a_string() {
-    let mut whole = Accumulator::new();
+    let mut whole = Completion::new();
     let block = ContentBlock::from_json(r#"{"type":"tool_use","id":"a","name":"n","input":{}}"#);
     let content_block = block.unwrap();
-    whole
-        .push(&Event::ContentBlockStart {
+    push(
+        &mut whole,
+        &Event::ContentBlockStart {
             index: 0,
             content_block,
-        })
-        .unwrap();
+        },
+    )
+    .unwrap();
     let delta = Delta::InputJson("{\"cut".into());
-    whole
-        .push(&Event::ContentBlockDelta { index: 0, delta })
-        .unwrap();
-    let message = whole.finish();
+    push(&mut whole, &Event::ContentBlockDelta { index: 0, delta }).unwrap();
+    let message = Message::from(whole);
     assert_eq!(message.calls().next().unwrap().input.text(), r#""{\"cut""#);
 }

@@ -2,13 +2,13 @@
 
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
-    Accumulator, ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event,
-    FunctionCall, OpenAi, Part, ToolCall,
+    ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, FunctionCall, OpenAi,
+    Part, ToolCall,
 };
-use copilot_wire::protocol::{ContentPart as _, Conversation, EventDecoder, Protocol};
+use copilot_wire::protocol::{Completion, ContentPart as _, Conversation, EventDecoder, Protocol};
 use serde_json::json;
 
-use crate::support::fixed;
+use crate::support::{fixed, push};
 
 /// Everything that is done with a request.
 fn exercise(request: &ChatRequest) {
@@ -125,9 +125,9 @@ fn depth_needs_no_stack_in_answers() {
                 assert_eq!(*event, event.clone());
                 assert!(!format!("{event:?}").is_empty());
                 if let Event::Chunk(chunk) = event {
-                    let mut all = Accumulator::new().limit(usize::MAX);
-                    all.push(chunk).unwrap();
-                    let completion = all.finish();
+                    let mut all = Completion::new().limit(usize::MAX);
+                    push(&mut all, chunk).unwrap();
+                    let completion = ChatCompletion::from(all);
                     assert_eq!(completion, completion.clone());
                     assert!(!completion.to_json().is_empty());
                 }

@@ -1,15 +1,13 @@
-//! The accumulator's limit holds for everything that it keeps, and nothing that it keeps holds on to
+//! The limit of a completion holds for everything that it keeps, and nothing that it keeps holds on to
 //! an event.
 
 use copilot_wire::json::{Json, Members};
-use copilot_wire::openai::{
-    Accumulator, ChatCompletion, ChatCompletionChunk, Event, Model, OpenAi, Relay,
-};
-use copilot_wire::protocol::EventDecoder;
+use copilot_wire::openai::{ChatCompletion, ChatCompletionChunk, Event, Model, OpenAi, Relay};
+use copilot_wire::protocol::{Completion, EventDecoder};
 use copilot_wire::{Reply, Router};
 use serde_json::Value;
 
-use crate::support::{agent, post};
+use crate::support::{agent, post, push};
 
 /// Every place that has members or texts of any size; `@` is where they are.
 const PLACES: [&str; 18] = [
@@ -47,24 +45,12 @@ fn whatever_is_kept_is_weighed() {
     let long = format!("\"{}\"", "y".repeat(100_000));
     for place in PLACES {
         let large = chunk(&place.replace('@', &long));
-        let small = chunk(&place.replace('@', "\"y\""));
-        let mut all = Accumulator::new().limit(64 * 1024);
-        all.push(&small).unwrap();
-        let before = all.clone().finish();
-        // What the head of the completion says counts once; so does what a call is.
-        let once = ["id", "model", "system", "service", "type"];
-        if once.iter().any(|name| place.contains(&format!("\"{name}"))) {
-            all = Accumulator::new().limit(64 * 1024);
-            assert!(all.push(&large).is_err(), "{place}");
-            assert_eq!(all.finish(), ChatCompletion::default(), "{place}");
-            continue;
-        }
-        assert!(all.push(&large).is_err(), "{place}");
-        // The chunk is left out, all of it.
-        assert_eq!(all.finish(), before, "{place}");
-        let mut all = Accumulator::new();
-        all.push(&large).unwrap();
-        let written = String::from_utf8(all.finish().to_json().into()).unwrap();
+        let mut all = Completion::new().limit(64 * 1024);
+        assert!(push(&mut all, &large).is_err(), "{place}");
+        assert!(ChatCompletion::from(all).to_json().len() < 1024, "{place}");
+        let mut all = Completion::new();
+        push(&mut all, &large).unwrap();
+        let written = String::from_utf8(ChatCompletion::from(all).to_json().into()).unwrap();
         assert!(written.contains(&long), "{place}");
     }
 }
@@ -80,10 +66,10 @@ fn nothing_small_adds_up_beyond_the_limit() {
         r#"{"choices":[{"logprobs":{"content":[{"@":0}]}}]}"#,
         r#"{"choices":[{"delta":{"tool_calls":[{"@":0}]}}]}"#,
     ] {
-        let mut all = Accumulator::new().limit(64 * 1024);
+        let mut all = Completion::new().limit(64 * 1024);
         let many = (0..10_000).take_while(|at| {
             let name = format!("k{at}");
-            all.push(&chunk(&place.replace('@', &name))).is_ok()
+            push(&mut all, &chunk(&place.replace('@', &name))).is_ok()
         });
         assert!(many.count() < 1000, "{place}");
     }
@@ -95,12 +81,12 @@ fn what_is_replaced_is_given_back() {
     let event = format!(
         r#"{{"citations":{citations},"usage":{{"prompt_tokens":1,"x":{citations}}},"choices":[{{"index":0,"delta":{{}},"content_filter_results":{citations}}}]}}"#
     );
-    let mut all = Accumulator::new().limit(256 * 1024);
+    let mut all = Completion::new().limit(256 * 1024);
     for at in 0..1000 {
         let event = event.replace("[\"u", &format!("[\"{at}"));
-        all.push(&chunk(&event)).unwrap();
+        push(&mut all, &chunk(&event)).unwrap();
     }
-    let completion = all.finish();
+    let completion = ChatCompletion::from(all);
     let newest = |members: &Members, name: &str| members.get(name).unwrap().text()[..5].to_owned();
     let choice = &completion.choices[0];
     let usage = completion.usage.as_ref().unwrap();
@@ -114,17 +100,17 @@ fn what_is_replaced_is_given_back() {
 }
 
 /// The values of members, at any depth that models have.
-fn kept(completion: &ChatCompletion) -> Vec<&Json> {
-    let mut lists = vec![&completion.unknown];
+fn values(chunk: &ChatCompletionChunk) -> Vec<&Json> {
+    let mut lists = vec![&chunk.unknown];
     let mut values = Vec::new();
-    if let Some(usage) = &completion.usage {
+    if let Some(usage) = &chunk.usage {
         lists.push(&usage.unknown);
         values.extend(&usage.prompt_tokens_details);
         values.extend(&usage.completion_tokens_details);
     }
-    for choice in &completion.choices {
-        lists.extend([&choice.unknown, &choice.message.unknown]);
-        lists.extend(choice.message.tool_calls.iter().map(|call| &call.unknown));
+    for choice in &chunk.choices {
+        lists.extend([&choice.unknown, &choice.delta.unknown]);
+        lists.extend(choice.delta.tool_calls.iter().map(|call| &call.unknown));
         if let Some(logprobs) = &choice.logprobs {
             lists.push(&logprobs.unknown);
             for token in [&logprobs.content, &logprobs.refusal]
@@ -151,15 +137,18 @@ fn kept(completion: &ChatCompletion) -> Vec<&Json> {
 fn nothing_that_is_kept_holds_on_to_its_event() {
     let mut count = 0;
     for place in PLACES {
-        // The chunk is alive: a slice of its event would have company.
-        let chunk = chunk(&place.replace('@', r#"{"y":1}"#));
-        let mut all = Accumulator::new();
-        all.push(&chunk).unwrap();
-        let completion = all.finish();
-        for value in kept(&completion) {
+        let event = Event::Chunk(chunk(&place.replace('@', r#"{"y":1}"#)));
+        let mut all = Completion::new();
+        all.push_event::<OpenAi>(&event).unwrap();
+        let Event::Chunk(chunk) = &event else {
+            continue;
+        };
+        // The only value of the event: a slice that the completion keeps would have its company.
+        for value in values(chunk) {
             assert!(value.as_bytes().is_unique(), "{place}");
             count += 1;
         }
+        drop(all);
     }
     assert_eq!(count, 18);
 }

@@ -7,7 +7,7 @@
     clippy::indexing_slicing
 )]
 
-mod accumulator;
+mod completion;
 mod depth;
 mod encoder;
 #[path = "../exchange/mod.rs"]

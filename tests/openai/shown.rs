@@ -1,13 +1,13 @@
 //! `Debug` says how long what somebody wrote is, and never what it is.
 
 use copilot_wire::openai::{
-    Accumulator, ChatCompletionChunk, ChatMessage, ChatRequest, Delta, ErrorObject, FunctionDelta,
-    OpenAi, Part, ToolCall, ToolCallDelta,
+    ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Delta, ErrorObject,
+    FunctionDelta, OpenAi, Part, ToolCall, ToolCallDelta,
 };
-use copilot_wire::protocol::Protocol;
+use copilot_wire::protocol::{Completion, Protocol};
 use serde_json::json;
 
-use crate::support::fixed;
+use crate::support::{fixed, push};
 
 const SECRET: &str = "s3cr3tCanary0123456789";
 
@@ -33,8 +33,8 @@ fn what_users_and_tools_say_is_not_shown() {
     function.arguments = Some(SECRET.into());
     delta.function_call = Some(function);
     let chunk = ChatCompletionChunk::from(delta);
-    let mut all = Accumulator::new();
-    all.push(&chunk).unwrap();
+    let mut all = Completion::new();
+    push(&mut all, &chunk).unwrap();
     let mut error = ErrorObject::new(SECRET).code("x".repeat(1000));
     error.param = Some("x".repeat(1000));
     for shown in [
@@ -43,7 +43,7 @@ fn what_users_and_tools_say_is_not_shown() {
         format!("{chunk:?}"),
         format!("{call:?}"),
         format!("{all:?}"),
-        format!("{:?}", all.finish()),
+        format!("{:?}", ChatCompletion::from(all)),
         format!("{:?}", OpenAi::session(&request, &(), &fixed())),
         format!("{error:?}"),
     ] {

@@ -2,10 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use copilot_wire::openai::{
-    Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi,
-};
-use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
+use copilot_wire::openai::{ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi};
+use copilot_wire::protocol::{AgentError, Completion, Env, Environment, EventDecoder, TooLarge};
 use copilot_wire::{Agent, Body, Reply, Router, agent_fn};
 use http::{Method, Response, StatusCode};
 
@@ -58,6 +56,11 @@ pub(crate) struct Read {
     pub(crate) done: usize,
 }
 
+/// Adds a chunk to an answer.
+pub(crate) fn push(answer: &mut Completion, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
+    answer.push_event::<OpenAi>(&Event::Chunk(chunk.clone()))
+}
+
 impl Read {
     pub(crate) fn all(bytes: &[u8]) -> Self {
         let mut decoder = EventDecoder::<OpenAi>::new();
@@ -75,10 +78,10 @@ impl Read {
     }
 
     pub(crate) fn completion(&self) -> ChatCompletion {
-        let mut whole = Accumulator::new();
+        let mut whole = Completion::new();
         for chunk in &self.chunks {
-            whole.push(chunk).unwrap();
+            push(&mut whole, chunk).unwrap();
         }
-        whole.finish()
+        ChatCompletion::from(whole)
     }
 }

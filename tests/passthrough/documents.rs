@@ -1,8 +1,14 @@
 //! Clients without a stream get the document of the server.
 
+use copilot_wire::anthropic::Anthropic;
+use copilot_wire::json::Json;
+use copilot_wire::models::Upstream;
+use copilot_wire::openai::OpenAi;
+use copilot_wire::protocol::{Completion, EventDecoder};
+use copilot_wire::responses::Responses;
 use serde_json::{Value, json};
 
-use crate::streams::{CHAT, MESSAGES, RESPONSES, sent, stream};
+use crate::streams::{CHAT, MESSAGES, RESPONSES, Sent, blocks, sent, stream};
 use crate::{Gateway, data, request};
 
 fn documents() -> [(&'static str, Value); 3] {
@@ -84,7 +90,7 @@ fn a_document_that_is_no_answer_is_a_failure() {
 }
 
 #[test]
-fn the_other_form_is_relayed() {
+fn the_other_form_says_the_same() {
     for (path, document) in documents() {
         let gateway = Gateway::new(path, document.to_string());
         let (status, body) = gateway.ask(&request(path, true));
@@ -94,23 +100,99 @@ fn the_other_form_is_relayed() {
             "{body}"
         );
     }
-    for sent in sent()
-        .iter()
-        .filter(|sent| sent.name == "phases" || sent.name == "lists")
-    {
-        let mut request = request(sent.path, false);
-        request["tools"] =
-            json!([{"type": "function", "name": "Other", "parameters": {"type": "object"}}]);
-        if sent.name == "phases" {
-            request["store"] = json!(false);
-        }
-        let stream = stream(sent).replace(r#""arguments":"null""#, r#""arguments":"{}""#);
-        let (status, body) = Gateway::new(sent.path, stream).ask(&request);
-        let document: Value = serde_json::from_str(&body).unwrap();
+    for sent in sent() {
+        let gateway = Gateway::pieces(sent.path, stream(&sent), 9);
+        let (status, body) = gateway.ask(&request(sent.path, false));
         assert_eq!(status, 200, "{body}");
-        assert!(
-            document["id"] != "resp_up" && document["usage"].is_object(),
-            "{body}"
-        );
+        check(&sent, &serde_json::from_str(&body).unwrap());
+        let half = stream(&sent);
+        let half = half.split_at(half.len() / 2).0;
+        let (status, _) = Gateway::new(sent.path, half).ask(&request(sent.path, false));
+        assert_ne!(status, 200, "{}", sent.name);
+    }
+}
+
+/// Returns the document of a stream that arrives in pieces of this size.
+fn assembled<U: Upstream>(stream: &str, size: usize) -> Value {
+    let (mut decoder, mut answer) = (EventDecoder::<U>::new(), Completion::new());
+    for mut piece in stream.as_bytes().chunks(size) {
+        while let Some(event) = decoder.next(&mut piece).unwrap() {
+            answer.push_event::<U>(event).unwrap();
+        }
+    }
+    let written = U::render(answer);
+    // A document says what the stream says.
+    let mut again = Completion::new();
+    for event in U::document(&Json::parse(written.clone()).unwrap()).unwrap() {
+        again.push_event::<U>(&event).unwrap();
+    }
+    let document: Value = serde_json::from_slice(&written).unwrap();
+    let again: Value = serde_json::from_slice(&U::render(again)).unwrap();
+    assert_eq!(again, document);
+    document
+}
+
+/// What a document must have of an answer.
+fn check(sent: &Sent, document: &Value) {
+    match sent.path {
+        MESSAGES => {
+            assert_eq!(document["content"], blocks(sent), "{}", sent.name);
+            let end = &sent.events[sent.events.len() - 2];
+            assert_eq!(document["stop_reason"], end["delta"]["stop_reason"]);
+            assert_eq!(
+                document["usage"]["server_tool_use"],
+                end["usage"]["server_tool_use"]
+            );
+            assert_eq!(document["usage"]["input_tokens"], 10);
+            assert_eq!(document["context_management"], end["context_management"]);
+            assert_eq!(document["id"], "msg_up");
+        }
+        RESPONSES => {
+            let end = sent.events.last().unwrap();
+            assert_eq!(
+                document["output"], end["response"]["output"],
+                "{}",
+                sent.name
+            );
+            assert_eq!(document["id"], "resp_up");
+        }
+        _ => {
+            let message = &document["choices"][0]["message"];
+            let expected = match sent.name {
+                "lists" => json!({"role": "assistant", "content": "", "audio": {"data": "BBBB"},
+                    "images": [{"type": "image_url", "index": 0, "image_url": {"url": "data:image/png;base64,AAA"}}],
+                    "reasoning_details": [{"type": "reasoning.text", "text": "Let", "signature": "SIG", "index": 0}]}),
+                "an id with each piece" => json!({"role": "assistant", "content": null,
+                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "get_tide", "arguments": "{}"}}]}),
+                "a tool that was not offered" => json!({"role": "assistant", "content": "Now.",
+                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "Other", "arguments": "null"}}]}),
+                _ => json!({"role": "assistant", "content": "A", "reasoning_content": "hm"}),
+            };
+            assert_eq!(*message, expected, "{}", sent.name);
+            assert_eq!(document["usage"]["total_tokens"], 15);
+            assert_eq!(
+                (&document["id"], &document["model"]),
+                (&json!("c1"), &json!("up"))
+            );
+        }
+    }
+}
+
+#[test]
+fn documents_and_streams_say_the_same_in_any_pieces() {
+    for sent in sent() {
+        for size in (1..20).chain([64, usize::MAX]) {
+            let stream = stream(&sent);
+            let document = match sent.path {
+                CHAT => assembled::<OpenAi>(&stream, size),
+                RESPONSES => {
+                    let bare = crate::stored::without_output(&sent);
+                    check(&sent, &assembled::<Responses>(&bare, size));
+                    assembled::<Responses>(&stream, size)
+                }
+                _ => assembled::<Anthropic>(&stream, size),
+            };
+            check(&sent, &document);
+        }
     }
 }

@@ -10,6 +10,7 @@ mod exchange;
 mod framing;
 mod known_servers;
 mod profiles;
+mod relayed;
 mod reports;
 mod same;
 mod stored;

@@ -6,7 +6,7 @@ use copilot_wire::Router;
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use serde_json::{Value, json};
 
-use crate::streams::{RESPONSES, Sent, sent, stream};
+use crate::streams::{MESSAGES, RESPONSES, Sent, blocks, sent, stream};
 use crate::{Gateway, ask, data, request};
 
 /// Returns the answers of Responses, with ids of their own.
@@ -54,7 +54,7 @@ fn items(sent: &Sent) -> Vec<Value> {
 }
 
 /// The same stream, whose last event does not repeat the items.
-fn without_output(sent: &Sent) -> String {
+pub(crate) fn without_output(sent: &Sent) -> String {
     let mut sent = Sent {
         path: sent.path,
         name: sent.name,
@@ -177,5 +177,28 @@ fn a_conversation_by_its_id_has_the_items() {
                 sent.name
             );
         }
+    }
+}
+
+#[test]
+fn a_thread_is_continued_with_all_blocks_as_they_were_sent() {
+    for sent in sent().iter().filter(|sent| sent.path == MESSAGES) {
+        let gateway = Gateway::pieces(MESSAGES, stream(sent), 50);
+        let store = MemoryConversationStore::new();
+        let router = gateway
+            .router()
+            .conversations(Conversations::single_user(store));
+        let mut first = request(MESSAGES, true);
+        first["thread"] = json!({"type": "create"});
+        let (_, body) = ask(&router, MESSAGES, &first);
+        assert_eq!(data(&body), sent.events, "{}", sent.name);
+        let mut second = request(MESSAGES, true);
+        second["thread"] = json!({"type": "continue", "previous_message_id": "msg_up"});
+        let (status, body) = ask(&router, MESSAGES, &second);
+        assert_eq!(status, 200, "{body}");
+        let asked = gateway.asked.lock().unwrap();
+        let messages = &asked[1]["messages"];
+        assert_eq!(messages.as_array().unwrap().len(), 3);
+        assert_eq!(messages[1]["content"], blocks(sent), "{}", sent.name);
     }
 }

@@ -309,3 +309,35 @@ pub(crate) fn stream(sent: &Sent) -> String {
         _ => all,
     }
 }
+
+/// Returns the blocks of a message, put together from its events.
+pub(crate) fn blocks(sent: &Sent) -> Value {
+    let mut blocks: Vec<Value> = Vec::new();
+    let mut input = String::new();
+    for event in &sent.events {
+        match event["type"].as_str().unwrap() {
+            "content_block_start" => blocks.push(event["content_block"].clone()),
+            "content_block_stop" if !input.is_empty() => {
+                blocks.last_mut().unwrap()["input"] = serde_json::from_str(&input).unwrap();
+                input.clear();
+            }
+            "content_block_delta" => {
+                let block = blocks.last_mut().unwrap();
+                for (name, piece) in event["delta"].as_object().unwrap() {
+                    match (&**name, piece.as_str()) {
+                        ("type", _) => {}
+                        ("partial_json", Some(piece)) => input += piece,
+                        ("signature", _) => block[name] = piece.clone(),
+                        ("citation", _) => block["citations"] = json!([piece]),
+                        (_, piece) => {
+                            let text = block[name].as_str().unwrap().to_owned();
+                            block[name] = json!(text + piece.unwrap());
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    json!(blocks)
+}

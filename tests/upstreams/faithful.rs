@@ -265,3 +265,69 @@ fn raw_reasoning_stays_raw_and_phases_stay() {
         }
     }
 }
+
+#[test]
+fn citations_are_translated_and_the_text_stays() {
+    let url = "https://e.example/a";
+    let of_chat = chat(&[
+        json!({"content": "Hi"}),
+        json!({"annotations": [{"type": "url_citation", "url_citation": {"url": url, "title": "T", "start_index": 0, "end_index": 2}}]}),
+    ]);
+    let mut of_messages = messages(
+        &[(
+            json!({"type": "text", "text": ""}),
+            json!({"type": "text_delta", "text": "Hi"}),
+        )],
+        "end_turn",
+    );
+    let location = json!({"type": "web_search_result_location", "url": url, "title": "T", "cited_text": "c", "encrypted_index": "e"});
+    let citation = json!({"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": location}});
+    of_messages.insert(3, citation);
+    let item = json!({"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+        "content": [{"type": "output_text", "text": "Hi", "annotations": []}]});
+    let of_responses = [
+        json!({"type": "response.output_item.added", "output_index": 0, "item": item}),
+        json!({"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "Hi"}),
+        json!({"type": "response.output_text.annotation.added", "output_index": 0, "annotation_index": 0,
+            "annotation": {"type": "url_citation", "url": url, "title": "T", "start_index": 0, "end_index": 2}}),
+        json!({"type": "response.output_item.done", "output_index": 0, "item": item}),
+        json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "output": []}}),
+    ];
+    let to_chat = |document: Value| {
+        let message = &document["choices"][0]["message"];
+        assert_eq!(message["content"], "Hi");
+        let source = &message["annotations"][0]["url_citation"];
+        assert_eq!(
+            (&source["url"], &source["title"]),
+            (&json!(url), &json!("T"))
+        );
+    };
+    let to_messages = |document: Value| {
+        let block = &document["content"][0];
+        assert_eq!(document["content"].as_array().unwrap().len(), 1);
+        assert_eq!(block["text"], "Hi");
+        let source = &block["citations"][0];
+        assert_eq!(
+            (&source["url"], &source["title"]),
+            (&json!(url), &json!("T"))
+        );
+    };
+    let to_responses = |document: Value| {
+        let part = &document["output"][0]["content"][0];
+        assert_eq!(part["text"], "Hi");
+        let source = &part["annotations"][0];
+        assert_eq!(
+            (&source["url"], &source["title"]),
+            (&json!(url), &json!("T"))
+        );
+    };
+    to_messages(document::<OpenAi, Anthropic>(MESSAGES, &of_chat));
+    to_responses(document::<OpenAi, Responses>(RESPONSES, &of_chat));
+    to_chat(document::<Anthropic, OpenAi>(CHAT, &of_messages));
+    to_responses(document::<Anthropic, Responses>(RESPONSES, &of_messages));
+    to_chat(document::<Responses, OpenAi>(CHAT, &of_responses));
+    to_messages(document::<Responses, Anthropic>(MESSAGES, &of_responses));
+    // In the same dialect they stay as they were.
+    let block = &document::<Anthropic, Anthropic>(MESSAGES, &of_messages)["content"][0];
+    assert_eq!(block["citations"], json!([location]));
+}

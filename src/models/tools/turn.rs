@@ -13,11 +13,11 @@ use super::consent::{self, Asking, Consent, Decision};
 use super::runs::Runs;
 use crate::agent::{Reply, Request, execute_tool};
 use crate::json::{Json, Kind};
-use crate::models::relay::{Assembled, close};
+use crate::models::relay::close;
 use crate::models::{CallResult, Relay, RelayError, Upstream, chat, chat_with_contents};
 use crate::protocol::{
-    AgentError, Call, Conversation as _, HistoryItem, Protocol, ToolCall, ToolChoice, ToolRun,
-    plain_text,
+    AgentError, Call, Completion, Conversation as _, EventDecoder, HistoryItem, Protocol, ToolCall,
+    ToolChoice, ToolRun, plain_text,
 };
 #[cfg(feature = "tracing")]
 use crate::protocol::{OneLine, spans};
@@ -114,14 +114,14 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 // The client's choice has had its effect.
                 _ => U::choose(&mut self.prompt, &ToolChoice::Auto),
             }
-            let mut relay = Relay::<U>::assembling().profile(&self.tools.profile);
+            let relay = Relay::<U>::from_parts(EventDecoder::new(), Completion::new());
+            let mut relay = relay.profile(&self.tools.profile);
             let sent = post(relay.body(&mut self.prompt));
-            let answer = self.ask(relay, sent, &reply).await?;
-            let completion = &answer.completion;
+            let (completion, is_native) = self.ask(relay, sent, &reply).await?;
             let calls = completion.calls();
             if self.is_final(&calls) {
                 self.release(&reply).await?;
-                return Ok(close(completion, answer.is_native, reply)?);
+                return Ok(close(&completion, is_native, reply)?);
             }
             if let Some(cut) = completion.cut() {
                 return Err(RelayError::CutCall(cut).into());
@@ -143,18 +143,19 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 reply.text("\n\n").await?;
             }
             let calls = self.results(plan, &reply).await?;
-            U::extend(&mut self.prompt, answer.assembly, calls);
+            U::extend(&mut self.prompt, completion, calls);
         }
         Err(AgentError::new("The model has called tools without end."))
     }
 
-    /// Asks the model, and relays its answer.
+    /// Asks the model, and relays its answer. Returns it, and `true` if it was relayed with everything that only its
+    /// dialect has.
     async fn ask<F, S, B, E>(
         &mut self,
         mut relay: Relay<U>,
         sent: F,
         reply: &Reply<P>,
-    ) -> Result<Assembled<U>, AgentError>
+    ) -> Result<(Completion, bool), AgentError>
     where
         F: Future<Output = Result<S, AgentError>> + Send,
         S: Stream<Item = Result<B, E>> + Send,
@@ -174,21 +175,21 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                     false => relay.pass(bytes.as_ref(), reply).await?,
                 }
             }
-            Ok(relay.finish_assembled()?)
+            let is_native = relay.is_native;
+            Ok((relay.finish()?, is_native))
         };
-        let answer = match self.tools.records_contents {
+        let (completion, is_native) = match self.tools.records_contents {
             true => chat_with_contents::<U, _, _>(&mut self.prompt, call).await,
             false => chat::<U, _, _>(&mut self.prompt, call).await,
         }?;
         if let Some(held) = &mut self.held {
-            let completion = &answer.completion;
             if let Some(usage) = completion.usage() {
                 reply.usage(usage).await?;
             }
             held.push(Held::Reasoning(completion.reasoning().to_owned()));
             held.push(Held::Text(completion.text().to_owned()));
         }
-        Ok(answer)
+        Ok((completion, is_native))
     }
 
     /// Returns `true` if the front end runs all calls of an answer, or one that is not a call of a function.

@@ -345,7 +345,11 @@ impl Reply {
             };
             self.annotate(&Annotation::url_citation(url, title), to.stream())?;
         }
-        to.part(self, Part::Cite(citation))
+        match citation.by_model && citation.web_url().is_some() {
+            true => Ok(()),
+            // The list at the end has all sources, with or without a link.
+            false => to.part(self, Part::Cite(citation)),
+        }
     }
 
     /// Writes a step of the work as a reasoning item of its own.

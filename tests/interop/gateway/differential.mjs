@@ -18,6 +18,8 @@ const plain = ({ calls, failed, ...seen }, front) => ({
 });
 
 function fault({ said, dialect, client, direct, seen }) {
+  // The official client of Messages itself fails at arguments that are not an object.
+  if (dialect === 'messages' && said.fault?.badCall) return null;
   if (JSON.stringify(seen).includes('sk-secret')) return 'it has the text of the error of the server';
   if (seen.failed && !SENTENCE.test(seen.failed.message)) return `not a sentence: ${seen.failed.message}`;
   const wanted = plain(expected(direct, said, dialect, client, noted), client.front);

@@ -1,20 +1,29 @@
 // What an answer loses between a dialect and a front end, and nothing else is lost. Each loss says where it applies,
 // and changes what the client of the dialect has received to what the client of the front end must receive. They are
-// the rows of the table in the guide. A stream of the same dialect loses nothing but the statuses.
+// the rows of the table in the guide. An answer of the same dialect loses nothing but the statuses.
 export const MODELS = ['chat', 'responses', 'messages'];
 const pages = ['AI SDK pages', 'AG-UI'];
 const plain = ['OpenBB', 'MCP', 'Meilisearch', 'GitHub'];
 const all = [...MODELS, ...pages, ...plain];
 const but = (...names) => all.filter((name) => !names.includes(name));
 const fails = (seen) => ({ ...seen, refusal: '', reasoning: '', seal: null, calls: [], end: null, usage: null, failed: { status: null } });
+/** The text that this library wrote has the list already; a relay has read the links only. */
+const links = (seen) => {
+  const list = seen.text.slice(seen.text.lastIndexOf('\n\n**Sources**'));
+  return { ...seen, text: seen.text + list.split('\n').filter((line) => !line.startsWith('- ') || line.includes('](')).join('\n') };
+};
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const STATUS = 'the status of a refused request';
 
 /** `[what, from, to, becomes, when, change]`; without `from` and `to` it applies to all of them. */
 export const LOSSES = [
-  ['arguments of a call that are not an object, or cut off', MODELS, all, 'the turn fails',
-    (seen, said) => said.fault?.cutCall || said.fault?.badCall || seen.calls.some(([, , value]) => !isObject(value)), fails],
+  ['a call that is cut off', MODELS, all, 'the turn fails; unchanged in the same dialect', (_, said) => said.fault?.cutCall, fails],
+  ['arguments of a call that are not an object', MODELS, [...pages, ...plain], 'the turn fails',
+    (seen, said) => said.fault?.badCall || seen.calls.some(([, , value]) => !isObject(value)), fails],
+  ['arguments of a call that are not an object', ['chat', 'responses'], ['messages'], 'an object: that in a text, else `invalid_json` with them',
+    (seen) => seen.calls.some(([, , value]) => !isObject(value)),
+    (seen, said) => ({ ...seen, calls: seen.calls.map(([id, name, value]) => [id, name, isObject(value) ? value : { invalid_json: said.fault.badCall }]) })],
   ['calls', MODELS, ['MCP', 'Meilisearch', 'GitHub'], 'the turn fails: these front ends have no tools of their own', (seen) => seen.calls.length, fails],
   ['several calls in one answer', MODELS, ['OpenBB'], 'one at a time: the others follow its result', (seen) => seen.calls.length > 1,
     (seen) => ({ ...seen, calls: seen.calls.slice(0, 1) })],
@@ -27,7 +36,11 @@ export const LOSSES = [
     (seen, _, from, to) => seen.seal && from !== to, (seen) => ({ ...seen, seal: null })],
   ['an answer that is complete without text and calls', MODELS, MODELS, '"There is no answer.", without which coding clients ask again',
     (seen) => !seen.failed && !seen.text && !seen.refusal && !seen.calls.length && seen.end === 'stop', (seen) => ({ ...seen, text: 'There is no answer.' })],
+  ['citations of web pages', MODELS, ['AG-UI', 'MCP', 'Meilisearch'], 'a list of links at the end of the text', (_, said) => said.name.endsWith('/words.sse') && /url_citation/.test(said.bytes), links],
   ['line ends before the text', MODELS, ['MCP'], 'left out', (seen) => /^[\n\r]/.test(seen.text), (seen) => ({ ...seen, text: seen.text.replace(/^[\n\r]+/, '') })],
+  ['an answer that is blank', MODELS, ['MCP'], 'followed by "There is no answer."',
+    (seen) => !seen.failed && !seen.calls.length && seen.end === 'stop' && /^\p{White_Space}*$/u.test(seen.text),
+    (seen) => ({ ...seen, text: `${seen.text}There is no answer.` })],
   ['usage', MODELS, plain, 'left out', (seen) => seen.usage, (seen) => ({ ...seen, usage: null })],
   ['no usage', MODELS, ['responses', 'messages'], 'zeros', (seen) => !seen.usage && !seen.failed,
     (seen) => ({ ...seen, usage: { input: 0, output: 0, cached: 0, written: 0, reasoning: 0 } })],
@@ -46,7 +59,8 @@ const STATUSES = { 429: 429, 503: 503, 529: 503 };
 
 /** What the clients themselves do not show of a dialect. */
 const CLIENTS = [
-  [({ name, front }, seen) => name === 'ai' && front !== 'messages' && seen.refusal, (seen) => ({ ...seen, text: seen.refusal, refusal: '', end: 'filter' })],
+  // In chat completions it reads none that is passed on.
+  [({ name, front }, seen, _, from) => name === 'ai' && front !== 'messages' && seen.refusal && (from !== 'chat' || front !== 'chat'), (seen) => ({ ...seen, text: seen.refusal, refusal: '', end: 'filter' })],
   [({ name }) => name === 'ai', (seen) => ({ ...seen, refusal: '', seal: null })],
   // It takes the text of all choices for one.
   [({ name, front }, _, said) => name === 'ai' && front === 'chat' && said.name.includes('two-choices'), (seen) => ({ ...seen, text: 'Aé', end: 'length' })],
@@ -57,7 +71,7 @@ const CLIENTS = [
 /** Returns what the client must receive, and notes the losses that were seen. */
 export function expected(direct, said, from, client, noted) {
   let seen = direct;
-  const isPassed = from === client.front && !client.name.endsWith('whole');
+  const isPassed = from === client.front;
   for (const [at, [what, dialects, fronts, , when, change]] of LOSSES.entries()) {
     if (isPassed && what !== STATUS) continue;
     if (dialects.includes(from) && fronts.includes(client.front) && when(seen, said, from, client.front)) {
@@ -65,7 +79,7 @@ export function expected(direct, said, from, client, noted) {
       noted.add(at);
     }
   }
-  for (const [is, change] of CLIENTS) if (is(client, seen, said)) seen = change(seen);
+  for (const [is, change] of CLIENTS) if (is(client, seen, said, from)) seen = change(seen);
   return seen;
 }
 

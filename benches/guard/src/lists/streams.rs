@@ -5,7 +5,7 @@ use std::hint::black_box;
 use copilot_wire::anthropic::Anthropic;
 use copilot_wire::meilisearch::{Event, History, Meilisearch};
 use copilot_wire::models::{Relay, Upstream};
-use copilot_wire::openai::{Accumulator, ChatCompletion, Event as ChatEvent, OpenAi};
+use copilot_wire::openai::{ChatCompletion, OpenAi};
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{Completion, EventDecoder, Protocol};
 use copilot_wire::responses::Responses;
@@ -47,14 +47,12 @@ fn chunks(stream: String) -> Work {
     let mut others = self::stream::<OpenAi>(stream.clone());
     Box::new(move || {
         let mut decoder = EventDecoder::<OpenAi>::new();
-        let mut all = Accumulator::new();
+        let mut all = Completion::new();
         let mut input = stream.as_bytes();
         while let Some(event) = decoder.next(&mut input).unwrap() {
-            if let ChatEvent::Chunk(chunk) = event {
-                all.push(chunk).unwrap();
-            }
+            all.push_event::<OpenAi>(event).unwrap();
         }
-        let document = ChatCompletion::from_json(all.finish().to_json()).unwrap();
+        let document = ChatCompletion::from_json(ChatCompletion::from(all).to_json()).unwrap();
         document.calls().len() + others()
     })
 }

@@ -8,16 +8,16 @@ use crate::heard::effects;
 use crate::models::too_large;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::anthropic::{
-    Accumulator, Anthropic, Content, ContentBlock, Event, MessageParam, MessagesRequest, Tool,
+    Anthropic, Content, ContentBlock, Event, Message, MessageParam, MessagesRequest, Tool,
     ToolResultBlock, ToolUseBlock,
 };
-use copilot_wire::protocol::{EventDecoder, EventError, ToolCall};
+use copilot_wire::protocol::{Completion, EventDecoder, EventError, ToolCall};
 
 /// An emulated program with an Anthropic library: it sends messages and tools, and reads blocks.
 #[derive(Debug)]
 pub struct AnthropicClient {
     request: MessagesRequest,
-    answer: Accumulator,
+    answer: Completion,
     failed: bool,
     calls: Vec<ToolUseBlock>,
     decoder: EventDecoder<Anthropic>,
@@ -36,7 +36,7 @@ impl AnthropicClient {
     pub fn continuing(request: MessagesRequest) -> Self {
         Self {
             request: request.stream(true),
-            answer: Accumulator::new(),
+            answer: Completion::new(),
             failed: false,
             calls: Vec::new(),
             decoder: EventDecoder::new(),
@@ -73,7 +73,7 @@ impl FrontEnd for AnthropicClient {
         if self.failed || self.answer.is_complete() {
             return Vec::new();
         }
-        if self.answer.push(event).is_err() {
+        if self.answer.push_event::<Anthropic>(event).is_err() {
             self.failed = true;
             return vec![too_large()];
         }
@@ -86,7 +86,7 @@ impl FrontEnd for AnthropicClient {
         let failed = mem::take(&mut self.failed);
         self.decoder = EventDecoder::new();
         let complete = answer.is_complete();
-        let message = answer.finish();
+        let message = Message::from(answer);
         self.calls.clear();
         let text = message.text();
         let calls: Vec<_> = message.calls().cloned().collect();

@@ -8,14 +8,16 @@ use crate::call::tool_call;
 use crate::heard::effects;
 use crate::models::too_large;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
-use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall};
-use copilot_wire::protocol::{EventDecoder, EventError};
+use copilot_wire::openai::{
+    ChatCompletion, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall,
+};
+use copilot_wire::protocol::{Completion, EventDecoder, EventError};
 
 /// An emulated program with an OpenAI library: it sends messages and tools, and reads chunks.
 #[derive(Debug)]
 pub struct OpenAiClient {
     request: ChatRequest,
-    answer: Accumulator,
+    answer: Completion,
     failed: bool,
     done: bool,
     calls: Vec<ToolCall>,
@@ -35,7 +37,7 @@ impl OpenAiClient {
     pub fn continuing(request: ChatRequest) -> Self {
         Self {
             request: request.stream(true).include_usage(),
-            answer: Accumulator::new(),
+            answer: Completion::new(),
             failed: false,
             done: false,
             calls: Vec::new(),
@@ -74,11 +76,11 @@ impl FrontEnd for OpenAiClient {
         if self.done || self.failed {
             return Vec::new();
         }
+        if self.answer.push_event::<OpenAi>(event).is_err() {
+            self.failed = true;
+            return vec![too_large()];
+        }
         match event {
-            Event::Chunk(chunk) if self.answer.push(chunk).is_err() => {
-                self.failed = true;
-                return vec![too_large()];
-            }
             Event::Error(_) => self.failed = true,
             Event::Done => self.done = true,
             _ => {}
@@ -87,10 +89,11 @@ impl FrontEnd for OpenAiClient {
     }
 
     fn next(&mut self) -> Next {
-        let answer = mem::take(&mut self.answer).finish();
+        let answer = mem::take(&mut self.answer);
         let (done, failed) = (mem::take(&mut self.done), mem::take(&mut self.failed));
         self.decoder = EventDecoder::new();
-        let complete = answer.is_complete();
+        let complete = failed || answer.is_complete();
+        let answer = ChatCompletion::from(answer);
         let text = match answer.message() {
             Some(message) => {
                 self.request.messages.push(message.clone());

@@ -1,13 +1,13 @@
 //! Chunks are put together right, whatever their order, and whatever is in them.
 
 use copilot_wire::openai::{
-    Accumulator, ChatCompletion, ChatCompletionChunk, Choice, Content, Delta, Event, FinishReason,
-    OpenAi, ToolCallDelta,
+    ChatCompletion, ChatCompletionChunk, Choice, Content, Delta, Event, FinishReason, OpenAi,
+    ToolCallDelta,
 };
-use copilot_wire::protocol::EventDecoder;
+use copilot_wire::protocol::{Completion, EventDecoder};
 use proptest::prelude::*;
 
-use crate::support::Read;
+use crate::support::{Read, push};
 
 fn chunk(data: &str) -> ChatCompletionChunk {
     let stream = format!("data: {}\n\n", data.replace('\n', " "));
@@ -25,11 +25,11 @@ fn delta(delta: &str) -> ChatCompletionChunk {
 }
 
 fn whole(chunks: &[ChatCompletionChunk]) -> ChatCompletion {
-    let mut whole = Accumulator::new();
+    let mut whole = Completion::new();
     for chunk in chunks {
-        whole.push(chunk).unwrap();
+        push(&mut whole, chunk).unwrap();
     }
-    whole.finish()
+    ChatCompletion::from(whole)
 }
 
 /// Id, name and arguments of every call of the first choice.
@@ -138,9 +138,11 @@ fn an_index_from_the_wire_is_never_a_size() {
 
 #[test]
 fn it_holds_no_more_than_its_limit() {
-    let mut whole = Accumulator::new().limit(1000);
+    let mut whole = Completion::new().limit(1000);
     let piece = ChatCompletionChunk::from(Delta::text("x".repeat(100)));
-    let pushed = (0..100).take_while(|_| whole.push(&piece).is_ok()).count();
+    let pushed = (0..100)
+        .take_while(|_| push(&mut whole, &piece).is_ok())
+        .count();
     assert!((1..10).contains(&pushed));
     assert_eq!(whole.text().len(), pushed * 100);
     // Nothing is free: not an empty choice, not a call without text.
@@ -153,8 +155,8 @@ fn it_holds_no_more_than_its_limit() {
         },
         |n| delta(&format!(r#"{{"k{n}":0}}"#)),
     ] {
-        let mut whole = Accumulator::new().limit(10_000);
-        assert!((0..1000).any(|n| whole.push(&hostile(n)).is_err()));
+        let mut whole = Completion::new().limit(10_000);
+        assert!((0..1000).any(|n| push(&mut whole, &hostile(n)).is_err()));
     }
 }
 
@@ -162,7 +164,8 @@ fn it_holds_no_more_than_its_limit() {
 fn unknown_text_is_joined_and_other_members_are_kept() {
     let completion = whole(&[
         delta(r#"{"reasoning_content":"let me ","n":1}"#),
-        delta(r#"{"reasoning_content":"think","n":2,"reasoning_content":null}"#),
+        delta(r#"{"reasoning_content":"think","n":2}"#),
+        delta(r#"{"reasoning_content":null,"n":null}"#),
         delta(r#"{"function_call":{"name":"old","arguments":"{"}}"#),
         delta(r#"{"function_call":{"arguments":"}"}}"#),
     ]);
@@ -185,7 +188,12 @@ fn a_completion_is_read_as_it_is_written() {
         "../../fixtures/openai/chunk-two-choices-logprobs.sse"
     ));
     let completion = read.completion();
-    assert!(completion.is_complete());
+    assert!(
+        completion
+            .choices
+            .iter()
+            .all(|it| it.finish_reason.is_some())
+    );
     assert_eq!(
         ChatCompletion::from_json(completion.to_json()).unwrap(),
         completion
@@ -260,6 +268,22 @@ fn arguments_are_read_as_an_object() {
     assert!(functions[3].json().is_err());
 }
 
+#[test]
+fn the_input_of_a_free_text_tool_is_continued() {
+    let completion = whole(&[
+        delta(
+            r#"{"tool_calls":[{"index":0,"id":"c","type":"custom","custom":{"name":"patch","input":"*** "}}]}"#,
+        ),
+        delta(r#"{"tool_calls":[{"index":0,"custom":{"input":"Begin"}}]}"#),
+        delta(r#"{"tool_calls":[{"index":0,"custom":{"input":" Patch"}}]}"#),
+    ]);
+    let call = &completion.calls()[0];
+    assert_eq!((&*call.id, call.unknown.len()), ("c", 1));
+    let custom = call.unknown.get("custom").unwrap();
+    assert_eq!(custom.get("name").unwrap().text(), r#""patch""#);
+    assert_eq!(custom.get("input").unwrap().text(), r#""*** Begin Patch""#);
+}
+
 proptest! {
     /// Texts and calls of several choices, cut anywhere and mixed in any order that keeps the
     /// pieces of one thing in order.
@@ -293,18 +317,18 @@ proptest! {
             queue.extend(text.chars().map(|c| piece(ToolCallDelta::arguments(index, c))));
             queues.push(queue);
         }
-        let mut all = Accumulator::new();
+        let mut all = Completion::new();
         while !queues.is_empty() {
             let at = next(queues.len());
             if queues[at].is_empty() {
                 queues.remove(at);
             } else {
-                all.push(&queues[at].remove(0)).unwrap();
+                push(&mut all, &queues[at].remove(0)).unwrap();
             }
         }
         prop_assert_eq!(all.text(), &texts[0]);
         prop_assert!(all.is_complete());
-        let completion = all.finish();
+        let completion = ChatCompletion::from(all);
         for (choice, text) in completion.choices.iter().zip(&texts) {
             prop_assert_eq!(&*choice.message.content.text(), text);
         }
@@ -328,10 +352,10 @@ proptest! {
             format!(r#"{{"choices":[{{"delta":{{"tool_calls":[{{"index":{index},"id":{value},"type":{value},"function":{{"name":{value},"arguments":{value}}}}}]}}}}]}}"#),
             format!(r#"{{"choices":[{{"logprobs":{{"content":[{{"token":{value},"logprob":{value},"bytes":{value},"top_logprobs":{value}}}]}}}}],"usage":{{"prompt_tokens":{value},"prompt_tokens_details":{value}}}}}"#),
         ] {
-            let mut all = Accumulator::new();
-            all.push(&chunk(&data)).unwrap();
+            let mut all = Completion::new();
+            push(&mut all, &chunk(&data)).unwrap();
             // What is written is valid, and has no member twice.
-            let _: serde_json::Value = serde_json::from_slice(&all.finish().to_json()).unwrap();
+            let _: serde_json::Value = serde_json::from_slice(&ChatCompletion::from(all).to_json()).unwrap();
             twice(&serde_json::to_string(&chunk(&data)).unwrap());
         }
     }
