@@ -3,7 +3,7 @@
 //! What is counted is what a thread allocates, and what it compares and moves (`benches/counter`): exact, with no tool
 //! but the compiler, however busy the machine is. A search by name, a removal from the front and a copy of what was read
 //! so far are seen so. A search by number or variant is not: the guard counts the instructions of the same lists, with
-//! callgrind (`cargo run --profile bench -p guard -- --lists`, a step of `.ci/run`).
+//! callgrind (`cargo run --profile bench -p guard -- --lists`, a step of `.ci/full`).
 //!
 //! Seen to fail, each with the names of its lists and 3.2 to 4.2 times the bytes: a search for the call of an id in
 //! `models::prompt` (every order of calls and results of all front ends), one for a citation in the session of GitHub
