@@ -19,7 +19,7 @@ impl<'a> Token<'a> {
     /// headers.insert("X-GitHub-Token", "ghu_secret".parse()?);
     /// let token = Token::from_headers(&headers);
     /// assert_eq!(token.map(Token::as_str), Some("ghu_secret"));
-    /// assert_eq!(format!("{token:?}"), "Some(Token(..))");
+    /// assert_eq!(format!("{token:?}"), "Some(Token { .. })");
     /// # Ok::<(), http::header::InvalidHeaderValue>(())
     /// ```
     #[must_use]

@@ -37,7 +37,7 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// model.
     ///
     /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
-    /// [`Reply::confirm`], use [`prompt`](Self::prompt) instead.
+    /// [`Reply::confirm`](crate::Reply::confirm), use [`prompt`](Self::prompt) instead.
     fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
         Profile::default().ask::<Self, P>(request)
     }

@@ -63,7 +63,9 @@ impl ChatCompletion {
     /// Returns the text of the first choice.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
-        self.message().map_or("".into(), |it| it.content.text())
+        self.message()
+            .map(|it| it.content.text())
+            .unwrap_or_default()
     }
 
     /// Returns the calls of the first choice.

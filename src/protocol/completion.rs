@@ -33,7 +33,7 @@ pub struct Completion {
     reasoning: String,
     calls: Calls,
     /// The other choices than the first, by their index.
-    others: BTreeMap<u32, Completion>,
+    others: BTreeMap<u32, Self>,
     /// The items; `None` if only the text, the reasoning and the calls are needed.
     items: Option<Items>,
     usage: Option<Usage>,

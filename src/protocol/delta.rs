@@ -28,7 +28,7 @@ pub enum Delta<'a> {
     /// Members that only this protocol has.
     Native(Native<'a>),
     /// A piece of another choice than the first, which is the answer.
-    Choice(u32, &'a Delta<'a>),
+    Choice(u32, &'a Self),
     /// The answer failed.
     Failed(Failure<'a>),
     /// The answer has a finish reason.

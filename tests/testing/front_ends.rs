@@ -80,7 +80,8 @@ fn each_front_end_hears_its_own_form_of_the_words() {
         &format!(
             "reasoning: Looking it up\\n\n\
              text: There is a page.\\n{TABLE}\\n\\n**Sources**\\n\\n\
-             - [The page](https://example.com/page)\\n\n"
+             - [The page](https://example.com/page)\\n\n\
+             citation: The page <https://example.com/page>\n"
         ),
     );
     look_up(

@@ -15,10 +15,6 @@ macro_rules! calls {
         /// agents that read their own calls.
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
-        #[expect(
-            clippy::large_enum_variant,
-            reason = "one at a time, for a moment: a box would only be in the way"
-        )]
         pub enum Arguments {
             /// `get_widget_data` and `get_extra_widget_data`, in the form of any era.
             GetWidgetData(GetWidgetData),

@@ -20,13 +20,19 @@ pub const COUNTS: [usize; 3] = [256, 512, 1024];
 /// The most that twice the elements may take.
 pub const MOST: f64 = 2.3;
 
+/// Makes the work for a list of a length.
+pub type Prepare = Rc<dyn Fn(usize) -> Work>;
+
+/// What asks a model of each dialect with a request.
+type Asks = &'static [(&'static str, fn(String) -> Work)];
+
 /// A list, and what is done with one of so many elements.
 pub struct List {
     pub name: String,
     /// Makes what does the work for a list of this length once.
-    pub prepare: Rc<dyn Fn(usize) -> Work>,
+    pub prepare: Prepare,
     /// For a request, makes what asks a model of each dialect.
-    asks: Vec<(&'static str, Rc<dyn Fn(usize) -> Work>)>,
+    asks: Vec<(&'static str, Prepare)>,
 }
 
 impl List {
@@ -50,7 +56,7 @@ struct Lists {
     of: &'static str,
     /// Makes what does the work for an input, a request or a stream.
     work: fn(String) -> Work,
-    asks: &'static [(&'static str, fn(String) -> Work)],
+    asks: Asks,
     all: Vec<List>,
 }
 

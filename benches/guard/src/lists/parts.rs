@@ -108,7 +108,7 @@ fn written<P: Protocol>(request: String, parts: Parts, count: usize) -> Work {
         session.open(&mut out);
         // Not every protocol has every part.
         parts(count, &mut |part| {
-            drop(black_box(session.part(part, &mut out)))
+            drop(black_box(session.part(part, &mut out)));
         });
         session.finish(&mut out);
         decode::<P>(&out)

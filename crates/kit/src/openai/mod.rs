@@ -11,7 +11,7 @@
 //! #         Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
 //! #     }
 //! # }
-//! use copilot_wire::openai::OpenAi;
+//! use copilot_wire::openai::{Model, OpenAi};
 //! use copilot_wire_kit::check::{Target, check};
 //! use copilot_wire_kit::kit;
 //!
