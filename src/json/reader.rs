@@ -196,12 +196,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Returns the number of elements of an array, from that at the position of the reader on, as far as it is valid.
+    /// Returns the number of elements of an array that are of the kind of that at the position of the reader, from this
+    /// one on, as far as the array is valid.
     pub(super) fn count_rest(&self) -> usize {
         let mut ahead = self.clone();
+        let kind = self.peek();
         let mut count = 1;
         while ahead.skip().is_ok() && matches!(ahead.more(Container::Array, false), Ok(true)) {
-            count += 1;
+            count += usize::from(ahead.peek() == kind);
         }
         count
     }

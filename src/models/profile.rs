@@ -1,7 +1,7 @@
 //! Profiles: what a server of models does otherwise than the provider of its dialect.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
 
 use bytes::Bytes;
@@ -258,9 +258,28 @@ impl Profile {
             return Err("max-tokens: must be at least 1".to_owned());
         }
         for name in ["input", "messages", "model", "stream"] {
-            if is_in(&self.drop, name) || self.rename.contains_key(name) {
+            let is_target = self.rename.values().any(|to| to == name);
+            if is_in(&self.drop, name) || self.rename.contains_key(name) || is_target {
                 return Err(format!("drop: a request needs `{name}`"));
             }
+        }
+        let is_whole = is_in(&self.only, "model")
+            && is_in(&self.only, "stream")
+            && (is_in(&self.only, "messages") || is_in(&self.only, "input"));
+        if !self.only.is_empty() && !is_whole {
+            return Err(
+                "only: a request needs `model`, `stream`, and `messages` or `input`".into(),
+            );
+        }
+        let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+        if let Some(name) = self.token_limit.as_deref() {
+            if !limits.contains(&name) {
+                return Err(format!("token-limit: no dialect has `{name}`"));
+            }
+        }
+        let mut targets = HashSet::new();
+        if let Some(name) = self.rename.values().find(|name| !targets.insert(*name)) {
+            return Err(format!("rename: two members would be `{name}`"));
         }
         let sent = self.rename.values().chain(&self.token_limit);
         for name in sent {
@@ -281,7 +300,23 @@ impl Profile {
             return Err(format!("rename: `{name}` is left out"));
         }
         for (name, value) in &self.headers {
-            let key = ["authorization", "x-api-key", "proxy-authorization"];
+            let key = [
+                "api-key",
+                "authorization",
+                "cookie",
+                "proxy-authorization",
+                "x-api-key",
+                "x-goog-api-key",
+            ];
+            let own = [
+                "accept-encoding",
+                "connection",
+                "content-encoding",
+                "content-length",
+                "content-type",
+                "host",
+                "transfer-encoding",
+            ];
             let is_valid = http::HeaderName::try_from(name).is_ok()
                 && http::HeaderValue::try_from(value).is_ok();
             if !is_valid {
@@ -289,6 +324,9 @@ impl Profile {
             }
             if key.iter().any(|key| name.eq_ignore_ascii_case(key)) {
                 return Err(format!("headers: `{name}` is the key's header"));
+            }
+            if own.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+                return Err(format!("headers: `{name}` is the client's own"));
             }
         }
         Ok(())

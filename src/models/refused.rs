@@ -176,10 +176,10 @@ const LONGEST_SENTENCE: usize = 300;
 const LONGEST_WORD: usize = 30;
 
 /// Returns what the server of a model said, of which a failed turn has only the kind: for the log of an operator who
-/// has enabled it, because the sentence may repeat words of users. It is one line of at most 300 characters, and longer
-/// words than 30 characters, such as keys, are left out.
+/// has enabled it, because the sentence may repeat words of users. It is one line of at most 300 characters, and the
+/// server's `key` and other words longer than 30 characters are left out.
 #[must_use]
-pub fn server_message(error: &AgentError) -> Option<String> {
+pub fn server_message(error: &AgentError, key: Option<&str>) -> Option<String> {
     let first: &(dyn std::error::Error + 'static) = error.cause()?;
     let mut causes = std::iter::successors(Some(first), |cause| (*cause).source());
     let said = causes.find_map(|cause| {
@@ -190,7 +190,11 @@ pub fn server_message(error: &AgentError) -> Option<String> {
             _ => None,
         })
     })?;
-    let words = said.message.split_whitespace().map(|word| {
+    let message = match key {
+        Some(key) if !key.is_empty() => said.message.replace(key, "[...]"),
+        _ => said.message.clone(),
+    };
+    let words = message.split_whitespace().map(|word| {
         let is_long = word.chars().nth(LONGEST_WORD).is_some();
         if is_long { "[...]" } else { word }
     });

@@ -78,6 +78,10 @@ impl<B: Blocks> Writer<'_, B> {
             rest = after;
             let is_first = !self.is_open(block);
             if is_first {
+                // A protocol with one frame for its text has no pieces, so a block of another kind closes nothing.
+                if self.state.frame.is_some() && blocks.piece(block, String::new()).is_none() {
+                    return;
+                }
                 self.open(blocks, block);
             }
             match (&self.state.frame, &mut self.state.document) {

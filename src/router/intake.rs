@@ -173,7 +173,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 pub(super) struct Budget(Arc<AtomicUsize>, usize);
 
 /// The weight in bytes of an object and of another element: a sixth of the memory that a request with nothing else holds
-/// for each. Of longer contents it holds up to seven bytes for each byte.
+/// for each. Of longer contents it holds up to six bytes for each byte.
 const OBJECT: usize = 213;
 const ELEMENT: usize = 13;
 

@@ -205,7 +205,7 @@ fn check<U: Upstream>() {
                 class => class,
             };
             assert_eq!(error.class(), class, "{}: {stream}", U::NAME);
-            assert!(server_message(&error).is_some());
+            assert!(server_message(&error, None).is_some());
         }
     }
 }
@@ -222,9 +222,12 @@ fn the_sentence_of_a_server_is_one_line_without_long_words() {
     let body =
         r#"{"error":{"message":"no\nkey sk-0123456789012345678901234567890 here","code":"x"}}"#;
     let error = refused::<OpenAi>(StatusCode::BAD_REQUEST, &HeaderMap::new(), body.as_bytes());
-    assert_eq!(server_message(&error).as_deref(), Some("no key [...] here"));
+    assert_eq!(
+        server_message(&error, None).as_deref(),
+        Some("no key [...] here")
+    );
     assert_eq!(error.to_string(), "upstream: status 400: x");
-    assert_eq!(server_message(&AgentError::new("own")), None);
+    assert_eq!(server_message(&AgentError::new("own"), None), None);
 }
 
 #[test]

@@ -383,6 +383,7 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     async fn delete(&mut self, params: Value) -> Result<Value, Error> {
         let request: v1::DeleteSessionRequest = read(params)?;
         if let Some(session) = self.sessions.remove(&*request.session_id.0) {
+            lock(&session.state).is_deleted = true;
             session.stop().await;
         }
         let deleted = self.settings.sessions.delete(&request.session_id.0).await;

@@ -27,6 +27,8 @@ pub(crate) struct State {
     pub(crate) history: Vec<Arc<Record>>,
     pub(crate) info: Info,
     pub(crate) running: Option<Running>,
+    /// Nothing is stored any more, also by a turn that does not end in time.
+    pub(crate) is_deleted: bool,
 }
 
 /// Cancels a turn.
@@ -69,6 +71,9 @@ impl Session {
         let record = Arc::new(record);
         let (number, info) = {
             let mut state = lock(&self.state);
+            if state.is_deleted {
+                return;
+            }
             if let Some(title) = title {
                 state.info.title = title;
             }

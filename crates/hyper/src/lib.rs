@@ -102,7 +102,11 @@ where
             () = &mut stop => break,
         };
         let socket = match accepted {
-            Ok((socket, _)) => socket,
+            Ok((socket, _)) => {
+                // The shortage of descriptors may be over.
+                limit = (limit + 1).min(CONNECTIONS);
+                socket
+            }
             Err(error) => {
                 if is_out_of_descriptors(&error) {
                     // The agents need some as well.

@@ -134,12 +134,13 @@ fn canonical(value: &Json, depth: usize) -> String {
     let json = |text: &str| Json::encode(text).unwrap_or_default().text().to_owned();
     match value.kind() {
         Kind::Object if depth > 0 => {
-            let members = value
-                .members()
-                .map(|(name, member)| format!("{}:{}", json(&name), canonical(&member, depth - 1)));
-            let mut members: Vec<_> = members.collect();
-            members.sort_unstable();
-            format!("{{{}}}", members.join(","))
+            let mut members: Vec<_> = value.members().collect();
+            // By the name alone: of two members of one name the order says which one counts.
+            members.sort_by(|(one, _), (other, _)| one.cmp(other));
+            let members = members
+                .iter()
+                .map(|(name, member)| format!("{}:{}", json(name), canonical(member, depth - 1)));
+            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
         }
         Kind::Array if depth > 0 => {
             let elements = value.elements().map(|it| canonical(&it, depth - 1));

@@ -37,6 +37,8 @@ pub(super) struct Turn<'t, 'a, U: Upstream, P: Protocol> {
     offered: HashSet<String>,
     /// The ids of all calls of the conversation.
     ids: HashSet<String>,
+    /// The number of ids that were made here.
+    named: u64,
     /// The output so far, if none should be above a question.
     held: Option<Vec<Held>>,
     protocol: std::marker::PhantomData<fn() -> P>,
@@ -85,6 +87,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         Self {
             held: consent.is_uncounted().then(Vec::new),
             ids: ids.collect(),
+            named: 0,
             offered: request.tools().map(|tool| tool.name.into()).collect(),
             tools,
             prompt,
@@ -107,10 +110,10 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     {
         for round in 0..=self.tools.rounds {
             match round {
-                0 => {}
                 _ if round == self.tools.rounds => {
                     U::choose(&mut self.prompt, &ToolChoice::None);
                 }
+                0 => {}
                 // The client's choice has had its effect.
                 _ => U::choose(&mut self.prompt, &ToolChoice::Auto),
             }
@@ -138,9 +141,12 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 (asking, _) if asking.is_empty() => {}
                 (asking, decision) => return self.confirm(&asking, decision, reply).await,
             }
-            if !completion.text().is_empty() && self.held.is_none() {
-                // Between the texts of two answers.
-                reply.text("\n\n").await?;
+            if !completion.text().is_empty() {
+                const BETWEEN: &str = "\n\n";
+                match &mut self.held {
+                    Some(held) => held.push(Held::Text(BETWEEN.to_owned())),
+                    None => reply.text(BETWEEN).await?,
+                }
             }
             let calls = self.results(plan, &reply).await?;
             U::extend(&mut self.prompt, completion, calls);
@@ -244,7 +250,8 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     fn unique(&mut self, id: Option<String>) -> String {
         let mut id = id.unwrap_or_default();
         while id.is_empty() || !self.ids.insert(id.clone()) {
-            id = format!("call_{}", self.ids.len());
+            self.named += 1;
+            id = format!("call_{}", self.named);
         }
         id
     }

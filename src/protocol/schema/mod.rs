@@ -3,7 +3,9 @@
 mod fault;
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 use fault::Fault;
 
@@ -88,7 +90,9 @@ impl Schema {
                     let property = self.properties.get(&*name).map(|(_, schema)| schema);
                     match property {
                         Some(schema)
-                            if member.is_null() && !schema.is_required && !schema.has("null") => {}
+                            if member.is_null()
+                                && !schema.is_required
+                                && schema.check(&member).is_err() => {}
                         Some(schema) => object.member(&name).raw(&schema.coerce(&member)),
                         None => object.member(&name).raw(&member),
                     }
@@ -263,6 +267,8 @@ fn is_a(value: &Json, name: &str) -> bool {
 #[derive(Debug)]
 struct Choices {
     values: HashSet<Choice>,
+    /// The values by their plain form; `None` if several have it. Made when it is needed.
+    plain: OnceLock<HashMap<String, Option<Json>>>,
     written: Json,
 }
 
@@ -271,6 +277,7 @@ impl Choices {
         let list = written.kind() == Kind::Array;
         list.then(|| Self {
             values: written.elements().map(Choice::of).collect(),
+            plain: OnceLock::new(),
             written,
         })
     }
@@ -285,12 +292,17 @@ impl Choices {
             let text = json.string().unwrap_or_else(|| json.text().into());
             text.trim().to_lowercase()
         };
-        let wanted = plain(value);
-        let mut found = self
-            .written
-            .elements()
-            .filter(|choice| plain(choice) == wanted);
-        found.next().filter(|_| found.next().is_none())
+        let choices = self.plain.get_or_init(|| {
+            let mut choices = HashMap::new();
+            for choice in self.written.elements() {
+                match choices.entry(plain(&choice)) {
+                    Entry::Occupied(mut several) => *several.get_mut() = None,
+                    Entry::Vacant(first) => drop(first.insert(Some(choice))),
+                }
+            }
+            choices
+        });
+        choices.get(&plain(value)).cloned().flatten()
     }
 
     fn check(&self, value: &Json) -> Result<(), Fault> {

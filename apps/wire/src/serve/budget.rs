@@ -5,13 +5,16 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use copilot_wire::protocol::{Refusal, Turn, User};
+use copilot_wire::protocol::{Outcome, Refusal, Turn, User};
 use copilot_wire::router::RouteKind;
 use http::StatusCode;
 use http::request::Parts;
 
 /// A day of UTC in seconds.
 const DAY: u64 = 24 * 3600;
+
+/// The bytes of a stream that count as a token where its server does not tell the usage.
+const BYTES: u64 = 4;
 
 /// The tokens that users have spent today, in memory. It stays when the settings are read again.
 #[derive(Default)]
@@ -27,10 +30,19 @@ struct Spent {
 }
 
 impl Budget {
-    /// Counts the tokens of a turn.
+    /// Counts the tokens of a turn. Servers tell them in the last event: who leaves before it is charged by the length of
+    /// what was sent, as is a turn of a server that tells nothing.
     pub(super) fn add(&self, turn: &Turn<'_>) {
-        if let (Some(user), Some(usage)) = (turn.user, turn.usage) {
-            let tokens = usage.input_tokens.saturating_add(usage.output_tokens);
+        let sent = turn.bytes / BYTES;
+        let told = turn
+            .usage
+            .map(|it| it.input_tokens.saturating_add(it.output_tokens));
+        let tokens = match turn.outcome {
+            Outcome::Refused(_) => return,
+            Outcome::Answered => told.unwrap_or(sent),
+            _ => told.unwrap_or_default().max(sent),
+        };
+        if let Some(user) = turn.user {
             let mut spent = self.today().0;
             let sum = spent.tokens.entry(user.to_owned()).or_default();
             *sum = sum.saturating_add(tokens);
@@ -45,7 +57,7 @@ impl Budget {
         }
         let (mut spent, rest) = self.today();
         let tokens = user.and_then(|user| spent.tokens.get(&*user.id));
-        if tokens.is_none_or(|tokens| *tokens < limit) {
+        if tokens.copied().unwrap_or_default() < limit {
             return Ok(());
         }
         spent.refused += 1;

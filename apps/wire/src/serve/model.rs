@@ -238,11 +238,7 @@ impl ModelServer {
     /// Notes the server's sentence for the log, without the key, if the log shall have it.
     fn noted(&self, error: AgentError, facts: &Facts) -> AgentError {
         if self.log_messages {
-            let message = server_message(&error);
-            facts.failed(message.map(|message| match self.key.as_deref() {
-                Some(key) if !key.is_empty() => message.replace(key, "[...]"),
-                _ => message,
-            }));
+            facts.failed(server_message(&error, self.key.as_deref()));
         }
         error
     }
@@ -309,6 +305,18 @@ impl ModelServer {
     }
 }
 
+/// Returns `true` if a request offers tools that the server of the model runs itself.
+fn runs_tools(body: Bytes) -> bool {
+    let body = Json::parse(body).unwrap_or_default();
+    let tools = body.get("tools").unwrap_or_default();
+    let is_theirs = |tool: Json| {
+        let kind = tool.get("type");
+        let kind = kind.as_ref().and_then(Json::string);
+        kind.is_some_and(|kind| !matches!(&*kind, "function" | "custom"))
+    };
+    body.get("mcp_servers").is_some() || tools.elements().any(is_theirs)
+}
+
 /// Creates the HTTP client. `patience` limits the time without a byte, not the time of an answer.
 fn client(is_plain: bool, patience: Duration) -> reqwest::Result<reqwest::Client> {
     // A second installation in one process fails without effect.
@@ -362,10 +370,10 @@ impl Model {
         let mut passthrough = Passthrough::<U, P>::new(&request, reply);
         let facts = Facts::of(request.extensions());
         facts.asked(&self.name);
-        let begin = Instant::now();
         let mut order = self.upstreams.order().peekable();
         let mut request = Some(request);
-        let (server, mut answer) = loop {
+        let (at, server, begin, mut answer) = loop {
+            let begin = Instant::now();
             let (Some((at, Named { server, model })), Some(of)) = (order.next(), &request) else {
                 return Err(fault(ModelFault::NoAnswer, "there is no server"));
             };
@@ -396,13 +404,16 @@ impl Model {
                 false => &server.client,
             };
             let end = begin + server.limit(is_document);
-            let sent = timeout_at(end, server.send::<U>(client, body, headers, &facts)).await;
+            let sent = server.send::<U>(client, body.clone(), headers, &facts);
+            let sent = timeout_at(end, sent).await;
             let late = |_| Err(fault(ModelFault::NoAnswer, server.late(is_document)));
             match sent.unwrap_or_else(late) {
-                Ok(answer) => break (server, answer),
+                Ok(answer) => break (at, server, begin, answer),
                 Err(error) => {
-                    // Nothing was sent to the front end yet.
-                    if !self.upstreams.failed(at, &error) || is_last {
+                    // Nothing was sent to the front end yet. A server that may run tools may have run them.
+                    let is_transient = self.upstreams.failed(at, &error);
+                    let may_repeat = error.class() == "busy" || !runs_tools(body);
+                    if !is_transient || is_last || !may_repeat {
                         return Err(server.noted(error, &facts));
                     }
                 }
@@ -443,7 +454,12 @@ impl Model {
         ended.map_err(|error| match (error, broken) {
             (RelayError::Truncated, Some(why)) => fault(ModelFault::Truncated, why),
             (error, _) if has_output => server.noted(error.into(), &facts),
-            (error, _) => server.noted(early(error), &facts),
+            (error, _) => {
+                let error = early(error);
+                // It is asked later next time.
+                self.upstreams.failed(at, &error);
+                server.noted(error, &facts)
+            }
         })
     }
 }

@@ -11,8 +11,8 @@ use tokio::time::Instant;
 /// The time for which an upstream that has failed is asked last.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// The upstreams of a model: the first that is healthy is asked, the others in their order if it fails before its
-/// output.
+/// The upstreams of a model: the first that is healthy is asked, the others in their order if it does not accept the
+/// request.
 pub(super) struct Upstreams<T> {
     all: Vec<Upstream<T>>,
     /// The number of turns, by which the first one is chosen if there are weights.

@@ -108,9 +108,6 @@ impl Server {
         if plan.server.resumable {
             router = router.resumable(self.replies.clone());
         }
-        let mut shown = self.models.lock().unwrap_or_else(PoisonError::into_inner);
-        shown.clone_from(&plan.models);
-        drop(shown);
         let mut ids = HashSet::new();
         for (at, model) in plan.models.iter().enumerate() {
             let mut id = slug(&model.name);
@@ -133,6 +130,7 @@ impl Server {
             };
         }
         let Some(first) = plan.models.first() else {
+            self.show(plan);
             return Ok(router);
         };
         let name = &first.name;
@@ -143,13 +141,21 @@ impl Server {
         .title(format!("Ask {name}"))
         .read_only()
         .server(mcp::Server::new("wire", env!("CARGO_PKG_VERSION")));
-        Ok(router
+        let router = router
             // Callers have a key or are on this machine, so that GitHub's signature is not needed.
             .mount(github::Mount::unverified(), Arc::clone(first))?
             .mount(meilisearch::Mount::new(), Arc::clone(first))?
             .mount(ui_stream::Mount::new(), Arc::clone(first))?
             .mount(ag_ui::Mount::new(), Arc::clone(first))?
-            .mount(tool, Arc::clone(first))?)
+            .mount(tool, Arc::clone(first))?;
+        self.show(plan);
+        Ok(router)
+    }
+
+    /// Shows the models of a plan in the metrics.
+    fn show(&self, plan: &Plan) {
+        let mut shown = self.models.lock().unwrap_or_else(PoisonError::into_inner);
+        shown.clone_from(&plan.models);
     }
 }
 

@@ -99,7 +99,7 @@ pub(crate) struct UpstreamSettings {
     /// The share of turns that begin with this upstream, if the model has several.
     #[arg(skip)]
     weight: Option<NonZeroU32>,
-    /// The upstreams that are asked in this order if one fails before its output, in the same dialect.
+    /// The upstreams that are asked in this order if one does not accept the request, in the same dialect.
     #[arg(skip)]
     #[serde(default)]
     next: Vec<Self>,
