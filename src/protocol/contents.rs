@@ -176,8 +176,17 @@ impl<'a> Contents<'a> {
         self.texts.extend(texts.map(|text| (text.into(), false)));
     }
 
+    /// Adds a value as JSON. Numbers and the like in a row are one text, because they are shorter than what a text holds.
     fn unknown(&mut self, value: &Json) {
-        self.texts.push((value.text().to_owned().into(), true));
+        let text = value.text();
+        match self.texts.last_mut() {
+            Some((last, true)) if value.kind() != Kind::Object && !last.starts_with('{') => {
+                let last = last.to_mut();
+                last.push('\n');
+                last.push_str(text);
+            }
+            _ => self.texts.push((text.to_owned().into(), true)),
+        }
     }
 
     fn part(&mut self, part: &Json, depth: usize, is_block: bool) {

@@ -25,6 +25,40 @@ fn unknown_servers_are_as_the_dialect_says() {
     );
 }
 
+/// Profiles with which no request would be valid, or which would have keys.
+#[test]
+fn a_profile_leaves_requests_whole() {
+    for (fields, error) in [
+        (
+            json!({"only": ["temperature"]}),
+            "only: a request needs `model`, `stream`, and `messages` or `input`",
+        ),
+        (
+            json!({"rename": {"user": "model"}}),
+            "drop: a request needs `model`",
+        ),
+        (
+            json!({"rename": {"seed": "x", "user": "x"}}),
+            "rename: two members would be `x`",
+        ),
+        (
+            json!({"token-limit": "max_token"}),
+            "token-limit: no dialect has `max_token`",
+        ),
+        (
+            json!({"headers": {"X-Goog-Api-Key": "k"}}),
+            "headers: `X-Goog-Api-Key` is the key's header",
+        ),
+        (
+            json!({"headers": {"content-length": "1"}}),
+            "headers: `content-length` is the client's own",
+        ),
+    ] {
+        let profile: Profile = serde_json::from_value(fields).unwrap();
+        assert_eq!(profile.check().unwrap_err(), error);
+    }
+}
+
 #[test]
 fn contradictions_are_named() {
     let check = |fields: Value| {
@@ -54,7 +88,8 @@ fn contradictions_are_named() {
     );
     let twice = json!({"drop": ["seed"], "rename": {"seed": "random_seed"}});
     assert_eq!(check(twice), "rename: `seed` is left out");
-    let lost = json!({"only": ["messages"], "token-limit": "max_tokens"});
+    let whole = ["messages", "model", "stream"];
+    let lost = json!({"only": whole, "token-limit": "max_tokens"});
     assert_eq!(
         check(lost),
         "only: `max_tokens` is missing, the name of another member"

@@ -250,6 +250,8 @@ fn text_without_pieces_is_left_out_and_a_frame_is_used_from_the_first_piece_on()
     assert!(session.text_frame().is_some());
     for text in ["a", "b\u{2028}"] {
         session.text(text, &mut out).unwrap();
+        // There is no form for it, and the text goes on.
+        session.part(Part::Reasoning("r"), &mut out).unwrap();
     }
     assert_eq!(String::from_utf8(out).unwrap(), "begun <a><b\u{2028}>");
 }

@@ -8,7 +8,7 @@ use copilot_wire::models::{AgentTool, Toolset};
 use copilot_wire_kit::Toolkit;
 use futures::executor::block_on;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::stub::{Case, Chat, Model, Said, Script, everywhere};
 
@@ -171,6 +171,39 @@ fn a_yes_is_for_these_arguments_only() {
         expected: (0, true),
         ..Delete::default()
     });
+}
+
+/// A reader of arguments takes the last of two members of one name.
+#[test]
+fn the_order_of_members_of_one_name_counts() {
+    struct Twice(Delete);
+    impl Case for Twice {
+        fn answers(&self) -> Vec<Said> {
+            self.0.answers()
+        }
+
+        fn tools(&self) -> Toolset<'static> {
+            let deleted = Arc::clone(&self.0.deleted);
+            let delete = AgentTool::new("delete", "Deletes.", &json!({}), move |_: Value| {
+                deleted.fetch_add(1, Ordering::SeqCst);
+                async { Ok("deleted") }
+            });
+            let ask = |file: Value| Some(format!("Delete {}?", file["path"].as_str()?));
+            Toolset::new().with(delete.unwrap().asks(ask))
+        }
+
+        fn check<U: Model, P: Toolkit>(&self, chat: Chat<P>, script: &Script) {
+            self.0.check::<U, P>(chat, script);
+        }
+    }
+    const SHOWN: (&str, &str, &str) = ("c0", "delete", r#"{"path":"b","path":"a"}"#);
+    const OTHER: (&str, &str, &str) = ("c0", "delete", r#"{"path":"a","path":"b"}"#);
+    everywhere(Twice(Delete {
+        first: Said::calls([SHOWN]),
+        then: vec![Said::calls([OTHER])],
+        expected: (0, true),
+        ..Delete::default()
+    }));
 }
 
 #[test]

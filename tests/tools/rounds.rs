@@ -388,3 +388,61 @@ impl Case for Renamed {
 fn names_that_a_server_does_not_accept_are_replaced_in_every_round() {
     everywhere(Renamed);
 }
+
+/// A model's server that counts the ids of each answer anew.
+#[test]
+fn an_id_that_is_repeated_is_replaced() {
+    let call = Said::calls([("call_1", "get_wind", r#"{"at":"Brest"}"#)]);
+    everywhere(Rounds {
+        answers: vec![call.clone(), call.clone(), call, Said::text("It blows.")],
+        calls: vec![
+            r#"call_1 get_wind {"at":"Brest"}"#,
+            r#"call_1 = {"knots":12}"#,
+            r#"call_2 get_wind {"at":"Brest"}"#,
+            r#"call_2 = {"knots":12}"#,
+            r#"call_3 get_wind {"at":"Brest"}"#,
+            r#"call_3 = {"knots":12}"#,
+        ],
+        text: "It blows.",
+    });
+}
+
+/// What a schema allows stays, and a word of an enumeration is found in any case.
+#[test]
+fn arguments_are_converted_to_what_the_schema_allows() {
+    struct Patch;
+    impl Case for Patch {
+        fn answers(&self) -> Vec<Said> {
+            let arguments = r#"{"any":null,"both":null,"word":"RED","none":null}"#;
+            vec![
+                Said::calls([("c0", "patch", arguments)]),
+                Said::text("Done."),
+            ]
+        }
+
+        fn tools(&self) -> Toolset<'static> {
+            let schema = json!({"properties": {
+                "any": {},
+                "both": {"enum": ["a", null]},
+                "none": {"type": "string"},
+                "word": {"enum": ["red", "green", "Green"]},
+            }, "type": "object"});
+            let patch = AgentTool::new("patch", "Patches.", &schema, |it: Json| async { Ok(it) });
+            Toolset::new().with(patch.unwrap())
+        }
+
+        fn check<U: Model, P: Toolkit>(&self, mut chat: Chat<P>, script: &Script) {
+            block_on(chat.prompt("Patch it")).unwrap();
+            let result = r#"c0 = {"any":null,"both":null,"word":"red"}"#;
+            let calls = script.calls::<U>();
+            assert_eq!(
+                calls.last().unwrap(),
+                result,
+                "{} with {}",
+                P::NAME,
+                U::NAME
+            );
+        }
+    }
+    everywhere(Patch);
+}

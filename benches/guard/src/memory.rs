@@ -57,6 +57,8 @@ where
     Asker: Agent<M::Protocol>,
 {
     let router = Router::new().mount(mount, Asker).unwrap();
+    // Some protocols refuse elements of another kind, once all are read.
+    let may_be_refused = body.windows(4).any(|it| it == b"0,0,");
     let request = http::Request::post(path)
         .header("host", "127.0.0.1:7777")
         .header("content-type", "application/json")
@@ -68,7 +70,8 @@ where
     let Poll::Ready(response) = pin!(router.handle(request)).poll(&mut cx) else {
         panic!("the request is there");
     };
-    assert!(response.status().is_success(), "{}", response.status());
+    let is_success = response.status().is_success();
+    assert!(is_success || may_be_refused, "{}", response.status());
     frames(response.into_body()).map(|frame| frame.len()).sum()
 }
 
@@ -273,7 +276,8 @@ pub fn contents() -> Vec<Case> {
     cases.collect()
 }
 
-/// Requests of nothing but tiny elements, of so many that lists that are doubled have room for nearly twice as many.
+/// Requests of nothing but tiny elements, of so many that lists that are doubled have room for nearly twice as many; and
+/// of some, with elements of another kind behind them.
 #[must_use]
 pub fn tiny() -> Vec<Case> {
     const COUNT: usize = 4100;
@@ -281,12 +285,15 @@ pub fn tiny() -> Vec<Case> {
     for front_end in &FRONT_ENDS {
         for (frame, elements) in front_end.tiny {
             for element in *elements {
-                let list = each(COUNT, |_| (*element).to_owned());
-                cases.push(Case {
-                    name: format!("{} {element}", front_end.name),
-                    body: frame.replace("LIST", &list),
-                    answer: front_end.answer,
-                });
+                for (name, most) in [("", COUNT), (" and numbers", 100)] {
+                    let element = |at| if at < most { *element } else { "0" };
+                    let list = each(COUNT, |at| element(at).to_owned());
+                    cases.push(Case {
+                        name: format!("{} {}{name}", front_end.name, element(0)),
+                        body: frame.replace("LIST", &list),
+                        answer: front_end.answer,
+                    });
+                }
             }
         }
     }

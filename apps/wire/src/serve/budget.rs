@@ -33,7 +33,7 @@ impl Budget {
     /// Counts the tokens of a turn. Servers tell them in the last event: who leaves before it is charged by the length of
     /// what was sent, as is a turn of a server that tells nothing.
     pub(super) fn add(&self, turn: &Turn<'_>) {
-        let sent = turn.bytes / BYTES;
+        let sent = turn.first_output.map_or(0, |_| turn.bytes / BYTES);
         let told = turn
             .usage
             .map(|it| it.input_tokens.saturating_add(it.output_tokens));
