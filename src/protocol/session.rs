@@ -209,6 +209,7 @@ impl<B: Blocks> Session<B> {
     }
 
     /// Returns the declaration of the protocol.
+    #[cfg(feature = "resumable")]
     pub(crate) fn blocks(&mut self) -> &mut B {
         &mut self.blocks
     }
