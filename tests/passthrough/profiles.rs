@@ -508,6 +508,13 @@ fn the_reasoning_and_the_effort_of_another_dialect_are_sent() {
             assert_eq!(sent["reasoning"], json!({"effort": "high"}));
         }
     }
+    // A client that wants no thinking.
+    let off = json!({"model": "m", "max_tokens": 9, "thinking": {"type": "disabled"},
+        "messages": [{"role": "user", "content": "a"}]});
+    let request = copilot_wire::anthropic::MessagesRequest::from_json(off.to_string()).unwrap();
+    let prompt = openrouter.ask::<OpenAi, Anthropic>(&Request::new(request));
+    let sent: Value = serde_json::from_slice(&prompt.to_json()).unwrap();
+    assert_eq!(sent["reasoning"], json!({"effort": "none"}));
     // Reasoning that only its provider can read is not sent to another.
     let (_, _, body) = clients().swap_remove(0);
     let body = turn(MESSAGES, body)
