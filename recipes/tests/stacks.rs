@@ -61,7 +61,9 @@ where
     let (left, mut leaves) = unbounded_channel();
     // poem notices that a client has left when it writes, so at a keep-alive.
     let router = Router::new();
-    let router = router.mount(copilot_wire::openai::Model::new("parrot"), Parrot(left)).unwrap();
+    let router = router
+        .mount(copilot_wire::openai::Model::new("parrot"), Parrot(left))
+        .unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let server = tokio::spawn(serve(listener, router));

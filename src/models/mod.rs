@@ -35,6 +35,7 @@ pub use card::{Card, Catalog, cards, unknown_model};
 pub use chat::{chat, chat_with_contents};
 pub use free_text::{free_text_arguments, free_text_input, free_text_tool};
 pub use passthrough::Passthrough;
+#[allow(unused_imports, reason = "one dialect has it")]
 pub(crate) use profile::NO_REASONING;
 pub use profile::{CacheMarks, Effort, Names, Profile, ReasoningMember, Setting, SystemPlace};
 pub use prompt::{

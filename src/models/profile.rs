@@ -20,6 +20,7 @@ const SERVERS: &str = include_str!("profiles.json");
 const SHORTEST_NAME: usize = 16;
 
 /// The reasoning of a message that has none, for servers that require some beside calls. Moonshot refuses an empty text.
+#[allow(dead_code, reason = "one dialect has it")]
 pub(crate) const NO_REASONING: &str = " ";
 
 /// What a server of models does otherwise than the provider of its dialect, as plain data.

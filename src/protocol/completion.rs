@@ -300,7 +300,8 @@ impl Completion {
         items.finish(&self.text, &self.reasoning)
     }
 
-    pub(crate) fn take_others(&mut self) -> BTreeMap<u32, Self> {
+    /// Removes the other choices than the first, by their index, and returns them.
+    pub fn take_others(&mut self) -> BTreeMap<u32, Self> {
         std::mem::take(&mut self.others)
     }
 

@@ -235,6 +235,7 @@ impl<T: Wire> Strings for T {
 }
 
 /// Returns the history with reasoning, and without codes of questions.
+#[allow(dead_code, reason = "only prompts to models have it")]
 pub(crate) fn with_reasoning<C: Conversation + ?Sized>(
     conversation: &C,
 ) -> impl Iterator<Item = HistoryItem<'_>> + Send {

@@ -71,6 +71,7 @@ pub use completion::{Completion, CompletionError};
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
 pub use contents::Contents;
+#[allow(unused_imports, reason = "only prompts to models have it")]
 pub(crate) use conversation::with_reasoning;
 pub use conversation::{
     AnswerFormat, AnswerSchema, Call, Conversation, Document, HistoryItem, Message, Purpose,
@@ -97,6 +98,7 @@ pub use payloads::Payloads;
 pub use redacted::RedactedUrl;
 pub use refusal::Refusal;
 pub use room::Room;
+#[allow(unused_imports, reason = "for protocols that check calls themselves")]
 pub(crate) use session::NOT_OFFERED;
 pub use session::{Followed, FrameKind, Session};
 pub(crate) use text_frame::LONGEST_PIECE;

@@ -112,7 +112,8 @@ impl<B: Blocks> Session<B> {
     }
 
     /// Leaves the check of calls to the protocol.
-    pub(crate) fn unchecked(mut self) -> Self {
+    #[must_use]
+    pub fn unchecked(mut self) -> Self {
         self.state.tools = None;
         self
     }

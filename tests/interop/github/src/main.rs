@@ -117,6 +117,9 @@ fn answer(signer: &RequestSigner, command: Command) -> Result<Value, Box<dyn Err
 fn encode(events: &[Event]) -> Result<Value, Box<dyn Error>> {
     let mut session = GitHub::session(&ChatRequest::default(), &ChunkForm::Short, &Env::default());
     let mut out = Vec::new();
+    // The SDK leaves the beginning to its caller.
+    session.open(&mut out);
+    out.clear();
     for event in events {
         match event {
             Event::Output(output) => session.output(output, &mut out)?,
