@@ -59,8 +59,7 @@ const STATUSES = { 429: 429, 503: 503, 529: 503 };
 
 /** What the clients themselves do not show of a dialect. */
 const CLIENTS = [
-  // In chat completions it reads none that is passed on.
-  [({ name, front }, seen, _, from) => name === 'ai' && front !== 'messages' && seen.refusal && (from !== 'chat' || front !== 'chat'), (seen) => ({ ...seen, text: seen.refusal, refusal: '', end: 'filter' })],
+  [({ name, front }, seen) => name === 'ai' && front !== 'messages' && seen.refusal, (seen) => ({ ...seen, text: seen.refusal, refusal: '', end: 'filter' })],
   [({ name }) => name === 'ai', (seen) => ({ ...seen, refusal: '', seal: null })],
   // It takes the text of all choices for one.
   [({ name, front }, _, said) => name === 'ai' && front === 'chat' && said.name.includes('two-choices'), (seen) => ({ ...seen, text: 'Aé', end: 'length' })],
@@ -79,7 +78,7 @@ export function expected(direct, said, from, client, noted) {
       noted.add(at);
     }
   }
-  for (const [is, change] of CLIENTS) if (is(client, seen, said, from)) seen = change(seen);
+  for (const [is, change] of CLIENTS) if (is(client, seen, said)) seen = change(seen);
   return seen;
 }
 
