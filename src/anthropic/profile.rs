@@ -81,7 +81,7 @@ fn unmark(block: &mut ContentBlock) {
     }
 }
 
-/// Marks the system prompt, or else the tools, and the last message.
+/// Marks the system prompt, or else the tools, and the last block of the last message if blocks of its kind have marks.
 pub(super) fn mark(request: &mut MessagesRequest) {
     let mark = Json::object(|mark| {
         mark.str("type", "ephemeral");

@@ -23,7 +23,7 @@ const SHORTEST_NAME: usize = 16;
 #[allow(dead_code, reason = "one dialect has it")]
 pub(crate) const NO_REASONING: &str = " ";
 
-/// What a server of models does otherwise than the provider of its dialect, as plain data.
+/// The deviations of a server of models from the provider of its dialect, as plain data.
 ///
 /// The default changes nothing. [`of`](Self::of) returns the profile of a known server, and each field can be read from
 /// a file of settings. A [`Relay`] or a [`Passthrough`](super::Passthrough) with a profile applies it to the body of the
@@ -54,8 +54,8 @@ pub struct Profile {
     /// The limit of tokens of a request that has none.
     #[serde(skip_serializing_if = "is_default")]
     pub max_tokens: Option<u64>,
-    /// The maximum length of a tool's name, at least 16. Names that are longer, or have other characters than
-    /// `[A-Za-z0-9_-]`, are replaced, and restored in the answer.
+    /// The maximum length of a tool's name, at least 16. Names that are longer, have other characters than
+    /// `[A-Za-z0-9_-]`, or do not begin with a letter or `_`, are replaced, and restored in the answer.
     #[serde(skip_serializing_if = "is_default")]
     pub tool_names: Option<usize>,
     /// The length of a call's id, of letters and digits, from 8 to 64. Other ids are replaced.

@@ -138,10 +138,11 @@ impl Completion {
             }
             Delta::Part(Part::Reasoning(text)) => {
                 self.room.take(text.len())?;
-                self.reasoning.push_str(text);
                 if let Some(items) = &mut self.items {
-                    items.reasoning(self.reasoning.len(), &mut self.room)?;
+                    let added = items.reasoning(self.reasoning.len() + text.len(), &mut self.room);
+                    added.inspect_err(|_| self.room.free(text.len()))?;
                 }
+                self.reasoning.push_str(text);
             }
             // Totals do not decrease, and the tokens of the prompt may be in the first event only.
             Delta::Part(Part::Usage(usage)) => {
@@ -189,11 +190,12 @@ impl Completion {
 
     fn push_text(&mut self, text: &str) -> Result<(), TooLarge> {
         self.room.take(text.len())?;
-        self.text.push_str(text);
-        match &mut self.items {
-            Some(items) => items.text(self.text.len(), &mut self.room),
-            None => Ok(()),
+        if let Some(items) = &mut self.items {
+            let added = items.text(self.text.len() + text.len(), &mut self.room);
+            added.inspect_err(|_| self.room.free(text.len()))?;
         }
+        self.text.push_str(text);
+        Ok(())
     }
 
     /// Adds a delta to another choice. Its weight is counted here.

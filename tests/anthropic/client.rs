@@ -130,6 +130,10 @@ fn a_completion_has_a_limit() {
     let error = push(&mut whole, &delta(0, &"x".repeat(501))).unwrap_err();
     assert_eq!(error.to_string(), "larger than the limit of 1000 bytes");
     assert_eq!(whole.text().len(), 500);
+    // A text that fits, but not with its item, is not added.
+    let mut whole = Completion::new().limit(600);
+    push(&mut whole, &delta(0, &"x".repeat(550))).unwrap_err();
+    assert_eq!(whole.text(), "");
     // Empty blocks take room too, and so do arguments and sources.
     let mut whole = Completion::new().limit(10_000);
     assert!((0..1_000).any(|index| push(&mut whole, &delta(index, "")).is_err()));

@@ -132,7 +132,7 @@ fn assembled<U: Upstream>(stream: &str, size: usize) -> Value {
     document
 }
 
-/// What a document must have of an answer.
+/// The parts of an answer that its document must have.
 fn check(sent: &Sent, document: &Value) {
     match sent.path {
         MESSAGES => {

@@ -17,7 +17,7 @@ struct File {
     path: String,
 }
 
-/// What the user does after the first question.
+/// The step of the user after the first question.
 #[derive(Clone, Copy)]
 enum Does {
     Agrees,

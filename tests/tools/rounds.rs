@@ -407,7 +407,7 @@ fn an_id_that_is_repeated_is_replaced() {
     });
 }
 
-/// What a schema allows stays, and a word of an enumeration is found in any case.
+/// A value that the schema allows stays, and a word of an enumeration is found in any case.
 #[test]
 fn arguments_are_converted_to_what_the_schema_allows() {
     struct Patch;

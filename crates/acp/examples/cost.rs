@@ -1,4 +1,4 @@
-//! What an agent in an editor costs. Without arguments: the time until the program answers, the time until the first
+//! The cost of an agent in an editor. Without arguments: the time until the program answers, the time until the first
 //! byte of an answer, and the memory of 100 sessions. `acp COUNT` and `sse COUNT` say so many tokens over either, each
 //! in a frame of its own, for a counter of instructions: `valgrind --tool=callgrind`.
 

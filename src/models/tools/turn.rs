@@ -58,7 +58,7 @@ struct Planned<'t, 'a> {
     step: Step<'t, 'a>,
 }
 
-/// What becomes of a call.
+/// The fate of a call.
 enum Step<'t, 'a> {
     Run(&'t super::AgentTool<'a>),
     /// It does not run, for a reason that the model and the user read.

@@ -335,8 +335,8 @@ impl Reply {
         self.event(event, out);
     }
 
-    /// Writes a source as an annotation. Coding clients do not show annotations, so the list at the end has all
-    /// sources, with or without a link.
+    /// Writes a source as an annotation. Coding clients do not show annotations, so the list at the end has the sources
+    /// too, except those of a model with a link: its text has them.
     fn cite(&mut self, citation: &Citation, to: &mut To<'_>) -> Result<(), SendError> {
         if let Some(url) = citation.web_url() {
             let title = match citation.title.trim() {
@@ -347,7 +347,6 @@ impl Reply {
         }
         match citation.by_model && citation.web_url().is_some() {
             true => Ok(()),
-            // The list at the end has all sources, with or without a link.
             false => to.part(self, Part::Cite(citation)),
         }
     }

@@ -25,7 +25,7 @@ struct Spent {
     /// The number of the day since 1970.
     day: u64,
     tokens: HashMap<String, u64>,
-    /// The number of turns that were refused.
+    /// The number of requests that were refused.
     refused: u64,
 }
 

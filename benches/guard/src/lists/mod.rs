@@ -23,7 +23,7 @@ pub const MOST: f64 = 2.3;
 /// Makes the work for a list of a length.
 pub type Prepare = Rc<dyn Fn(usize) -> Work>;
 
-/// What asks a model of each dialect with a request.
+/// For each dialect, the conversion of a request into one to a model.
 type Asks = &'static [(&'static str, fn(String) -> Work)];
 
 /// A list, and what is done with one of so many elements.

@@ -1,7 +1,7 @@
 //! The work for lists that a peer sizes, and the memory of requests.
 //!
-//! What is counted is what a thread allocates, and what it compares and moves (`benches/counter`): exact, with no tool
-//! but the compiler, however busy the machine is. A search by name, a removal from the front and a copy of what was read
+//! The bytes that a thread allocates, compares and moves are counted (`benches/counter`): exact, with no tool but the
+//! compiler, however busy the machine is. A search by name, a removal from the front and a copy of what was read
 //! so far are seen so. A search by number or variant is not: the guard counts the instructions of the same lists, with
 //! callgrind (`cargo run --profile bench -p guard -- --lists`, a step of `.ci/full`).
 //!

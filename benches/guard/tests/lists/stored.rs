@@ -191,7 +191,7 @@ fn references(count: usize) -> Work {
     })
 }
 
-/// What is received on a socket, and the messages that answer.
+/// The messages that are received on a socket, and those that answer.
 fn received(path: &'static str, messages: Vec<String>) -> Work {
     let router = responses().mount(ui_stream::Mount::new(), Brief).unwrap();
     Box::new(move || {

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Gateway, KEY, hello};
-use crate::upstream::{Script, Upstream, response};
+use super::{Gateway, KEY, chunk, hello};
+use crate::upstream::{Script, Upstream, response, stream};
 
 /// Starts a gateway with a file of settings, in which `{0}` and `{1}` are the addresses of the upstreams.
 fn gateway(text: &str, upstreams: &[&Upstream]) -> Gateway {
@@ -73,6 +73,59 @@ fn a_request_that_is_refused_is_not_sent_to_the_next_upstream() {
         let gateway = gateway(TWO, &[&one, &two]);
         assert_eq!(gateway.ask("m", &[]).0.status, 400);
         assert_eq!((one.asked().len(), two.asked().len()), (1, 0), "{status}");
+    }
+}
+
+/// A server that may have run a tool of its own is not repeated by another.
+#[test]
+fn a_request_with_tools_of_the_server_goes_on_only_if_the_first_is_busy() {
+    let failed = || response("500 Internal Server Error", "", "{}");
+    let own = json!([{"type": "function", "function": {"name": "f"}}]);
+    let theirs = json!([{"type": "mcp", "server_label": "s"}]);
+    for (first, tools, expected) in [
+        (failed(), &own, 1),
+        (failed(), &theirs, 0),
+        (busy(), &theirs, 1),
+    ] {
+        let (one, two) = (Upstream::new([first]), Upstream::new([hello()]));
+        let gateway = gateway(TWO, &[&one, &two]);
+        let body = json!({"model": "m", "tools": tools,
+            "messages": [{"role": "user", "content": "x"}]});
+        let (head, _) = gateway.request("POST", "/v1/chat/completions", &[], &body.to_string());
+        assert_eq!(
+            (one.asked().len(), two.asked().len()),
+            (1, expected),
+            "{tools}"
+        );
+        assert_eq!(head.status == 200, expected == 1, "{tools}");
+    }
+}
+
+/// Each upstream has the whole time.
+#[test]
+fn the_next_upstream_answers_if_the_first_says_nothing() {
+    let silent = Script {
+        bytes: Vec::new(),
+        hangs: true,
+        forever: b"",
+    };
+    let (one, two) = (Upstream::new([silent]), Upstream::new([hello()]));
+    let text = TWO.replacen(
+        "name = \"m\"\n",
+        "name = \"m\"\nfirst-output-timeout = 1\n",
+        1,
+    );
+    let gateway = gateway(&text, &[&one, &two]);
+    let body =
+        json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "x"}]});
+    let (head, _) = gateway.request("POST", "/v1/chat/completions", &[], &body.to_string());
+    assert_eq!((head.status, two.asked().len()), (200, 1));
+    let (_, metrics) = gateway.get("/metrics");
+    for line in [
+        "agent_upstream_up{model=\"m\",upstream=\"0\"} 0\n",
+        "agent_upstream_up{model=\"m\",upstream=\"1\"} 1\n",
+    ] {
+        assert!(metrics.contains(line), "{line}: {metrics}");
     }
 }
 
@@ -175,6 +228,34 @@ fn a_budget_of_tokens_ends_after_the_answer_that_spends_it() {
         metrics.contains("agent_budget_tokens_today 30\n"),
         "{metrics}"
     );
+}
+
+/// A server that does not tell the usage, like a client that leaves before the event with it.
+#[test]
+fn a_turn_without_usage_is_charged_by_its_length() {
+    let text = chunk(&json!({"content": "Hello."}), None) + &chunk(&json!({}), Some("stop"));
+    let one = Upstream::new([stream(text + "data: [DONE]\n\n")]);
+    let more = [
+        "--model",
+        "m",
+        "--tokens-per-day",
+        "5",
+        "--keys-env",
+        "USER_KEYS",
+    ];
+    let gateway = Gateway::before(one.address, "chat", &more);
+    let body =
+        json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "x"}]});
+    for status in [200, 429] {
+        let (head, _) = gateway.request(
+            "POST",
+            "/v1/chat/completions",
+            &["x-api-key: poppy"],
+            &body.to_string(),
+        );
+        assert_eq!(head.status, status);
+        gateway.line();
+    }
 }
 
 #[test]
