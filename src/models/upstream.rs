@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{CallResult, Dialect, Names, Profile};
+use super::{Dialect, Names, Profile, PromptResult};
 use crate::agent::Request;
 use crate::json::Json;
 use crate::protocol::{
@@ -68,7 +68,7 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     fn extend(
         request: &mut Self::Request,
         answer: Completion,
-        calls: Vec<(Call<'_>, CallResult<'_>)>,
+        calls: Vec<(Call<'_>, PromptResult<'_>)>,
     );
 
     /// Adds tools to those that the answer may call. They replace others of the same name.

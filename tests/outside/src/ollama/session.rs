@@ -5,9 +5,10 @@ use std::mem;
 use std::time::SystemTime;
 
 use copilot_wire::protocol::{
-    AnswerDocument, Block, Blocks, End, Env, FrameEvent as _, Part, SendError, Session, TooLarge,
-    ToolCall, Usage, Writer, date_time,
+    AnswerDocument, Block, Blocks, End, Env, FrameEvent as _, Part, SendError, Session, ToolCall,
+    Usage, Writer, date_time,
 };
+use copilot_wire::sse::TooLarge;
 
 use super::{ChatMessage, ChatRequest, DoneReason, Event, Function, ToolUse};
 
