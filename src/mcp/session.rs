@@ -323,7 +323,6 @@ impl Blocks for Reply {
     type Output = Content;
     type Ending = Infallible;
     type Event = Infallible;
-    type Document = Infallible;
 
     fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
         match *never {}

@@ -65,7 +65,7 @@ mod writer;
 pub use crate::sse::TooLarge;
 pub use answer_options::{AnswerOptions, ToolChoice};
 pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
-pub use blocks::{AnswerDocument, Block, Blocks, End, Failure};
+pub use blocks::{Block, Blocks, End, Failure};
 pub use capabilities::Capabilities;
 pub use completion::{Completion, CompletionError};
 pub use consent::{Answer, Verdict, find_question, plain_text};
