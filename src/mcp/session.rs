@@ -325,7 +325,6 @@ impl Blocks for Reply {
     type Output = ContentBlock;
     type Ending = Infallible;
     type Event = Infallible;
-    type Document = Infallible;
 
     fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
         match *never {}

@@ -64,10 +64,6 @@ impl Upstream for OpenAi {
         Some(vec![Event::Chunk(completion.into()), Event::Done])
     }
 
-    fn render(answer: Completion) -> Bytes {
-        ChatCompletion::from(answer).to_json()
-    }
-
     fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session::follow(session, event)
     }

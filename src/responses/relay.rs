@@ -103,10 +103,6 @@ impl Upstream for Responses {
         Some(events)
     }
 
-    fn render(answer: Completion) -> Bytes {
-        Response::from(answer).to_json()
-    }
-
     fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session.follow().0.follow(event)
     }
