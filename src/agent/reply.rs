@@ -150,7 +150,7 @@ impl<P: Protocol> Reply<P> {
         self.channel.set_header(name, value);
     }
 
-    /// Asks the user a question and ends the turn. [`Request::answer`](crate::Request::answer) of the next request
+    /// Asks the user a question and ends the turn. [`Request::decision`](crate::Request::decision) of the next request
     /// returns the answer.
     ///
     /// A front end without dialogs shows the question as the last text of the answer, a line without markup: title and

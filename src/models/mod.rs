@@ -40,7 +40,7 @@ pub use passthrough::Passthrough;
 pub(crate) use profile::NO_REASONING;
 pub use profile::{CacheMarks, Effort, Names, Profile, ReasoningMember, Setting, SystemPlace};
 pub use prompt::{
-    CallResult, PromptItem, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
+    PromptItem, PromptResult, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };
 pub use refused::{refused, retry_after, server_message};
 pub use relay::{Relay, RelayError};

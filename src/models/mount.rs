@@ -17,7 +17,7 @@ use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
 use crate::conversations::{RecordError, UserConversations};
 use crate::protocol::Refusal;
-use crate::router::{Call, Endpoint, Mount, MountError, Site, stream};
+use crate::router::{Endpoint, HttpRequest, Mount, MountError, Site, stream};
 
 /// The timeout for all calls to a store of conversations before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
@@ -117,7 +117,7 @@ impl<P> Answers<P> {
 }
 
 impl<P: Dialect> Answers<P> {
-    async fn answer(&self, mut call: Call) -> Result<(Response<Body>, bool), Refusal> {
+    async fn answer(&self, mut call: HttpRequest) -> Result<(Response<Body>, bool), Refusal> {
         let body = std::mem::take(&mut call.body);
         if let Some(conversations) = call.conversations(call.route()) {
             call.parts.extensions.insert(conversations);
@@ -186,7 +186,7 @@ async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
 
 #[async_trait]
 impl<P: Dialect> Endpoint for Answers<P> {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let env = call.env().clone();
         let answer = self.answer(call).await;
         let (mut response, may_retry) =

@@ -13,7 +13,7 @@ use super::relay::{Form, hear};
 use super::{Profile, Relay, RelayError, Upstream};
 use crate::agent::{Reply, Request};
 use crate::json::Json;
-use crate::protocol::{Completion, EventDecoder, FrameKind, Protocol};
+use crate::protocol::{Blocks as _, Completion, EventDecoder, FrameKind, Protocol};
 
 /// The maximum size in bytes of a frame, and of a document: the results of tools that a provider runs are large.
 const LIMIT: usize = 32 * 1024 * 1024;
@@ -219,7 +219,8 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             if let Some(usage) = answer.usage() {
                 same.spend(usage);
             }
-            let mut document = U::render(answer).to_vec();
+            let mut document = Vec::new();
+            U::Blocks::document(answer, &mut document);
             names.restore(&mut document);
             return Ok(same.pass_document(&document)?);
         }

@@ -8,7 +8,8 @@ use http::{HeaderMap, StatusCode};
 
 use super::super::staging::{HIGH_WATER, Staging};
 use super::passthrough::Passthrough;
-use crate::protocol::{AgentError, Progress, Protocol, Session, TooLarge};
+use crate::protocol::{AgentError, Progress, Protocol, Session};
+use crate::sse::TooLarge;
 
 pub(super) struct State<P: Protocol> {
     pub(super) session: Session<P::Blocks>,
