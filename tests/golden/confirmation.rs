@@ -15,7 +15,7 @@ const ID: &str = "lights-1";
 #[async_trait]
 impl<P: Protocol> Agent<P> for Lights {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.answer() {
+        match request.decision() {
             Some(answer) if answer.accepts(ID) => reply.text("The lights are off.").await?,
             Some(answer) if answer.verdict == Verdict::Refused && answer.id == ID => {
                 reply.text("The lights stay on.").await?;

@@ -247,7 +247,7 @@ fn only_offered_tools_are_called() {
 #[test]
 fn a_question_is_the_last_text_and_is_answered() {
     let router = router(agent_fn::<Responses, _, _>(|request, reply| async move {
-        if let Some(answer) = request.answer() {
+        if let Some(answer) = request.decision() {
             let text = format!("{} {:?}", answer.id, answer.verdict);
             return Ok(reply.text(&text).await?);
         }

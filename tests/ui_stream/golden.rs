@@ -177,7 +177,7 @@ fn a_question_in_text_and_as_an_approval_request() {
             &body,
             broken,
             |request, reply| async move {
-                let answer = request.answer().unwrap();
+                let answer = request.decision().unwrap();
                 let text = format!("{} {}", answer.id, answer.accepts(&answer.id));
                 Ok(reply.text(&text).await?)
             },
