@@ -57,6 +57,9 @@ impl Case {
             let (kind, rest) = head.split_once(' ').unwrap_or((head, ""));
             let mut turn = turns.last_mut().unwrap();
             let ask = match kind {
+                "ask" if !rest.is_empty() => {
+                    Some(Ask::Body(std::fs::read_to_string(fixture(rest)).unwrap()))
+                }
                 "ask" if body.trim().is_empty() => Some(Ask::Usual),
                 "ask" => Some(Ask::Body(body.to_owned())),
                 "say" => Some(Ask::Say(rest.to_owned())),
@@ -107,7 +110,7 @@ impl Case {
 
     /// Compares what came with what is expected, or writes it into the file. Nothing may be missing, empty or left.
     pub(crate) fn settle(&self, found: &[Vec<(String, String)>]) {
-        if std::env::var_os("CASES").is_some_and(|mode| mode == "write") {
+        if is_written_anew() {
             let mut text = String::new();
             for (turn, found) in self.turns.iter().zip(found) {
                 text += &turn.text;
@@ -157,4 +160,15 @@ impl Turn {
                 .join(path),
         )
     }
+}
+
+fn fixture(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(path)
+}
+
+/// Returns `true` if what came is written into the fixtures.
+pub(crate) fn is_written_anew() -> bool {
+    std::env::var_os("CASES").is_some_and(|mode| mode == "write")
 }

@@ -17,6 +17,7 @@ mod file;
 mod mounts;
 mod parts;
 mod readers;
+mod stored;
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};

@@ -22,7 +22,7 @@ pub(crate) fn scene(protocol: &str, settings: &str) -> Scene {
     let agent = Parts(Arc::clone(&parts));
     let router = Router::new().env(fixed());
     let page = ui_stream::Mount::new();
-    let tool = || Tool::new("get_tide", "The tide.");
+    let tool = || Tool::new("getLocation", "Returns where the user is.");
     let router = match (protocol, settings) {
         (_, "") => usual(router, protocol, agent),
         (_, "late") => {
