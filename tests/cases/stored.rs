@@ -10,7 +10,7 @@ use copilot_wire::conversations::{
     ConversationStore, Conversations, MemoryConversationStore, RecordError, RecordKey,
 };
 use copilot_wire::replies::{
-    ConversationKey, MemoryReplyStore, Page, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
+    ConversationKey, MemoryReplyStore, LogPage, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
     ReplyStore, StoreError, Task,
 };
 use copilot_wire::{Router, anthropic, async_trait, openai, responses, ui_stream};
@@ -90,7 +90,7 @@ impl ReplyStore for Book {
         self.replies.seal(id, end).await
     }
 
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         self.replies.read(id, from).await
     }
 
