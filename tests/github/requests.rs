@@ -160,7 +160,7 @@ fn only_what_is_no_request_is_refused() {
         ("[]", 400, "", "expected an object (byte 0)"),
         ("{} x", 400, "", "expected the end of the text (byte 3)"),
         (r#"{"messages":[]}"#, 422, "messages", "must not be empty"),
-        (r#"{"messages":7}"#, 422, "messages", "must not be empty"),
+        (r#"{"messages":7}"#, 422, "messages", "must be an array"),
         (
             r#"{"messages":[{"role":}]}"#,
             400,
