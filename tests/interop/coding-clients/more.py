@@ -47,4 +47,6 @@ def cline(base, prompt, model="analyst", key="any"):
     # It reads the address of a server from its settings only.
     command = '"$0" auth openai-compatible -k "$2" -m "$3" -b "$4/v1" >cline.log 2>&1; exec "$0" "$1"'
     program = str(HERE / "node_modules/.bin/cline")
+    # One word alone would be a command.
+    prompt = prompt if " " in prompt else prompt + " there"
     return ["/bin/sh", "-c", command, program, prompt, key, model, base], {"CLINE_TELEMETRY_DISABLED": "1"}

@@ -334,3 +334,30 @@ fn tokens_are_counted_by_a_server_that_can() {
         assert_eq!(upstream.asked().len(), count, "{dialect}");
     }
 }
+
+#[test]
+fn listed_models_are_chosen_by_their_names() {
+    let ids = ["gpt-5", "claude-opus-4", "claude-haiku-4", "opus"].map(|id| json!({"id": id}));
+    let list = json!({"data": ids}).to_string();
+    for (names, expected) in [
+        (&["claude-*"][..], &["claude-haiku-4", "claude-opus-4"][..]),
+        (&["*-4"], &["claude-haiku-4", "claude-opus-4"]),
+        (&["*opus*"], &["claude-opus-4", "opus"]),
+        (&["c*o*4"], &["claude-opus-4"]),
+        (&["gpt-*", "mine"], &["gpt-5", "mine"]),
+        (
+            &["*"],
+            &["claude-haiku-4", "claude-opus-4", "gpt-5", "opus"],
+        ),
+    ] {
+        let upstream = Upstream::new([response("200 OK", "", &list)]);
+        let names: Vec<_> = names.iter().flat_map(|name| ["--model", name]).collect();
+        let gateway = Gateway::before(upstream.address, "chat", &names);
+        let (_, models) = gateway.get("/v1/models");
+        let models: Value = serde_json::from_str(&models).unwrap();
+        let models = models["data"].as_array().unwrap().iter();
+        let mut ids: Vec<_> = models.map(|it| it["id"].as_str().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, expected, "{names:?}");
+    }
+}
