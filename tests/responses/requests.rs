@@ -58,6 +58,7 @@ fn a_conversation_is_read_whole() {
             format!("Some(\"a.pdf\") {id:?}"),
             r#"Assistant: {"id":"ws_1","type":"web_search_call","status":"completed"}"#.to_owned(),
             "Assistant: Let me look.\nOr not.".to_owned(),
+            "Other: odd".to_owned(),
             "one {\"a\":1}".to_owned(),
             "two ".to_owned(),
             "three {".to_owned(),
