@@ -10,7 +10,7 @@ use copilot_wire::conversations::{
     ConversationStore, Conversations, MemoryConversationStore, RecordError, RecordKey,
 };
 use copilot_wire::replies::{
-    ConversationKey, MemoryReplyStore, LogPage, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
+    ConversationKey, LogPage, MemoryReplyStore, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
     ReplyStore, StoreError, Task,
 };
 use copilot_wire::{Router, anthropic, async_trait, openai, responses, ui_stream};
