@@ -165,7 +165,7 @@ pub mod ui_stream;
 
 #[cfg(feature = "agent")]
 #[doc(inline)]
-pub use agent::{Agent, Body, Interrupted, Reply, Request, agent_fn};
+pub use agent::{Agent, Body, Reply, Request, agent_fn};
 #[cfg(feature = "agent")]
 #[doc(no_inline)]
 pub use async_trait::async_trait;

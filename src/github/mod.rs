@@ -36,7 +36,6 @@
 //! their sources. "Recorded" means a real request of August 2024. `#` and a number is an issue of
 //! the named repository.
 
-mod answer;
 mod caller;
 mod chunk;
 mod chunk_form;
@@ -45,6 +44,7 @@ mod context;
 mod conversation;
 mod copilot_error;
 mod data;
+mod decision;
 mod deltas;
 mod event;
 mod message;
@@ -59,7 +59,6 @@ mod verified;
 #[cfg(feature = "verify")]
 pub mod verify;
 
-pub use answer::Answer;
 pub use caller::{Token, integration_id};
 pub use chunk::Chunk;
 pub use chunk_form::ChunkForm;
@@ -67,10 +66,11 @@ pub use confirmation::Confirmation;
 pub use context::{Context, EditorContext, Withheld, WithheldReason};
 pub use copilot_error::{CopilotError, ErrorKind};
 pub use data::{
-    AgentProfile, ClientFile, ClientSelection, Data, Exclusion, Language, LineRange, Position,
-    RefInfo, Repository, RepositoryFile,
+    AgentProfile, ClientFile, ClientSelection, Exclusion, Language, LineRange, Position, RefInfo,
+    ReferenceData, Repository, RepositoryFile,
 };
-pub use event::{Event, Output, Raw};
+pub use decision::ConfirmationDecision;
+pub use event::{Event, Output, UnknownEvent};
 pub use message::{Content, FunctionCall, Message};
 pub use mount::Mount;
 pub use page_url::{Page, PageUrl};

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{CallResult, Dialect, Names, Profile};
+use super::{Dialect, Names, Profile, PromptResult};
 use crate::agent::Request;
 use crate::json::Json;
 use crate::protocol::{
@@ -51,10 +51,6 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// Reads an answer that is a document, as the events of a stream that says the same. `None` if it is not an answer.
     fn document(document: &Json) -> Option<Vec<Self::Event>>;
 
-    /// Creates the document of an answer, which says the same as its stream. The completion must have its
-    /// [items](Completion::into_items).
-    fn render(answer: Completion) -> Bytes;
-
     /// Updates a session by an event of another server, whose frame becomes a part of the reply, so that the session
     /// can continue or fail the reply.
     fn follow(session: &mut Session<Self::Blocks>, event: &Self::Event) -> FrameKind;
@@ -68,7 +64,7 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     fn extend(
         request: &mut Self::Request,
         answer: Completion,
-        calls: Vec<(Call<'_>, CallResult<'_>)>,
+        calls: Vec<(Call<'_>, PromptResult<'_>)>,
     );
 
     /// Adds tools to those that the answer may call. They replace others of the same name.

@@ -12,7 +12,7 @@ use super::{
     ToolCallDelta, ToolKind,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
+use crate::models::{self, Names, Profile, Prompt, PromptResult, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
     self, Call, CallDelta, Citation, CompletedItem, Completion, Conversation, Delta, Failure,
@@ -64,10 +64,6 @@ impl Upstream for OpenAi {
         Some(vec![Event::Chunk(completion.into()), Event::Done])
     }
 
-    fn render(answer: Completion) -> Bytes {
-        ChatCompletion::from(answer).to_json()
-    }
-
     fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session::follow(session, event)
     }
@@ -92,7 +88,7 @@ impl Upstream for OpenAi {
     fn extend(
         request: &mut ChatRequest,
         answer: Completion,
-        calls: Vec<(Call<'_>, CallResult<'_>)>,
+        calls: Vec<(Call<'_>, PromptResult<'_>)>,
     ) {
         let choice = ChatCompletion::from(answer).choices.into_iter().next();
         let message = choice.map(|choice| choice.message);

@@ -11,7 +11,7 @@ use super::{
     StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
+use crate::models::{self, Names, Profile, Prompt, PromptResult, Upstream};
 use crate::protocol::{
     self, Call, CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation,
     Cut, Delta, Failure, FrameKind, Native, NativeForm, Part, Session, ToolChoice, Usage,
@@ -103,10 +103,6 @@ impl Upstream for Responses {
         Some(events)
     }
 
-    fn render(answer: Completion) -> Bytes {
-        Response::from(answer).to_json()
-    }
-
     fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
         session.follow().0.follow(event)
     }
@@ -125,7 +121,7 @@ impl Upstream for Responses {
     fn extend(
         request: &mut ResponsesRequest,
         answer: Completion,
-        calls: Vec<(Call<'_>, CallResult<'_>)>,
+        calls: Vec<(Call<'_>, PromptResult<'_>)>,
     ) {
         request.extend(Response::from(answer).output, calls);
     }

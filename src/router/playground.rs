@@ -10,7 +10,7 @@ use http::header::{
 use http::{HeaderMap, StatusCode, header};
 use http::{HeaderValue, Method, Response};
 
-use super::{Call, Endpoint, Inner, MountError, RouteKind, Router};
+use super::{Endpoint, HttpRequest, Inner, MountError, RouteKind, Router};
 use crate::agent::Body;
 use crate::json::Escape;
 use crate::playground::{self, Front, Fronts};
@@ -99,7 +99,7 @@ struct Page([String; 2]);
 
 #[async_trait]
 impl Endpoint for Page {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         // New for each response: with a predictable nonce, injected scripts could run.
         let nonce = call.env().uuid();
         let mut response = Response::new(Body::full(self.0.join(&nonce)));
@@ -127,7 +127,7 @@ struct Sign<F>(F);
 
 #[async_trait]
 impl<F: Fn(&[u8]) -> HeaderMap + Send + Sync> Endpoint for Sign<F> {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let authority = call.parts.uri.authority().map(http::uri::Authority::as_str);
         if !is_own_page(&call.parts.headers, authority) {
             let message = "only the playground of this server may ask";

@@ -10,7 +10,7 @@ use crate::support::{agent, ask, post, router};
 
 /// Asks before it deletes, and reads the answer in the next turn.
 async fn careful(request: Request<Anthropic>, reply: Reply<Anthropic>) -> Result<(), AgentError> {
-    match request.answer() {
+    match request.decision() {
         Some(answer) if answer.accepts("delete `7`") => reply.text("Deleted.").await?,
         Some(answer) if answer.verdict == Verdict::Refused => reply.text("Kept.").await?,
         _ => {

@@ -25,7 +25,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::protocol::{Env, Environment};
-use copilot_wire_kit::{Answer, AnyFrontEnd, Kit, Next, Setup, kits};
+use copilot_wire_kit::{AnyFrontEnd, Kit, Next, Setup, ToolOutcome, kits};
 use http::header::CONTENT_TYPE;
 
 use file::{Ask, Case, Turn};
@@ -103,7 +103,7 @@ fn play(kit: &Kit, turn: &Turn, running: &mut Option<Running>, found: &mut Vec<(
         (Ask::Results(results), Next::Calls(calls)) => {
             let results: Vec<String> = serde_json::from_str(results).unwrap();
             assert_eq!(results.len(), calls.len());
-            front_end.answer(results.into_iter().map(Answer::text).collect());
+            front_end.answer(results.into_iter().map(ToolOutcome::text).collect());
         }
         // A front end that got no question has nothing to decide.
         (Ask::Decide(_) | Ask::Results(_), _) => return,

@@ -96,7 +96,7 @@ async fn say<P: Protocol>(
         "text" => reply.text(whole()).await,
         "prompt" => reply.text(request.prompt().unwrap_or_default()).await,
         "answer" => {
-            let answer = request.answer();
+            let answer = request.decision();
             let answer = answer.map(|it| format!("{} {:?}", it.id, it.verdict));
             reply.text(answer.as_deref().unwrap_or("no answer")).await
         }

@@ -71,7 +71,7 @@ fn native_endings_end_the_turn_too() {
 
 /// Asks before it deletes, and reads the answer in the next turn.
 async fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Result<(), AgentError> {
-    match request.answer() {
+    match request.decision() {
         Some(answer) if answer.accepts("delete `7`") => reply.text("Deleted.").await?,
         Some(answer) if answer.verdict == Verdict::Refused => reply.text("Kept.").await?,
         _ => {

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use super::{
-    ApiKeys, AttachedDocument, Context, Message, OptionValue, Options, Role, SelectedSkill,
+    ApiKeys, AttachedContext, AttachedDocument, Message, OptionValue, Options, Role, SelectedSkill,
     SkillSummary, Tier, Tool, UploadedFile, Widget, Widgets, WorkspaceState,
 };
 use crate::json::{Json, Kind, List, Members, Wire};
@@ -31,7 +31,7 @@ pub struct QueryRequest {
     #[wire(new)]
     pub messages: List<Message>,
     /// The context: artifacts of this chat; in older requests, widgets.
-    pub context: Option<Context>,
+    pub context: Option<AttachedContext>,
     /// The widgets: those that the user selected, and those on the dashboard.
     pub widgets: Option<Widgets>,
     /// Web pages to read. The Workspace sends at most four; this crate sets no limit.
