@@ -261,7 +261,7 @@ impl From<Completion> for Response {
         let mut calls: BTreeMap<_, _> = calls.map(|call| (call.key(), call.arguments)).collect();
         let (answer, items) = completion.into_items();
         let mut response = Self::from_raw(&answer).unwrap_or_default();
-        let items = items.into_iter().filter(|item| !item.members.is_empty());
+        let items = items.into_iter().filter(|item| !item.members.is_null());
         let items: List<Item> = items.map(|read| complete(read, &mut calls)).collect();
         // Not every server repeats the items in its last event.
         if response.output.len() < items.len() {
@@ -272,7 +272,7 @@ impl From<Completion> for Response {
 }
 
 fn complete(read: CompletedItem, calls: &mut BTreeMap<u64, String>) -> Item {
-    let mut item = Item::from_raw(&read.members.to_raw()).unwrap_or_default();
+    let mut item = Item::from_raw(&read.members).unwrap_or_default();
     if item.status.as_deref() != Some("in_progress") {
         return item;
     }
