@@ -101,8 +101,9 @@ impl Case {
             } else {
                 ""
             };
-            write!(turn.text, "\n=== {head}\n{}", body.trim_end()).unwrap();
-            turn.text.push('\n');
+            let lines = body.trim_end();
+            let lines = lines.to_owned() + if lines.is_empty() { "" } else { "\n" };
+            write!(turn.text, "\n=== {head}\n{lines}").unwrap();
         }
         let path = path.to_owned();
         Self { path, turns }

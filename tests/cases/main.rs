@@ -17,6 +17,7 @@ mod file;
 mod mounts;
 mod parts;
 mod readers;
+mod seen;
 mod stored;
 
 use std::path::Path;
@@ -118,11 +119,8 @@ fn play(kit: &Kit, turn: &Turn, running: &mut Option<Running>, found: &mut Vec<(
         sent = text.replace(from, to).into();
     }
     let Some(parts) = &turn.parts else {
-        let seen = match (kit.request)(&head, sent) {
-            Ok(node) => serde_json::to_string_pretty(&node).unwrap(),
-            Err(refusal) => format!("{refusal:?}"),
-        };
-        found.push((format!("seen {}", kit.name), seen + "\n"));
+        let seen = seen::seen(kit.name, &head, &sent);
+        found.push((format!("seen {}", kit.name), seen));
         return;
     };
     *scene.parts.lock().unwrap() = parts.clone();
