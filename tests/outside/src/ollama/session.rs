@@ -8,7 +8,6 @@ use copilot_wire::protocol::{
     Block, Blocks, Completion, End, Env, FrameEvent as _, Part, Protocol as _, SendError, Session,
     ToolCall, Usage, Writer, date_time,
 };
-use copilot_wire::sse::TooLarge;
 
 use super::{ChatMessage, ChatRequest, DoneReason, Event, Function, Ollama, ToolUse};
 
