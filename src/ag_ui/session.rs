@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem;
 
-use super::outcome::{Interrupt, Outcome, TokenUsage};
+use super::outcome::{Interrupt, RunOutcome, TokenUsage};
 use super::payload::{
     ActivitySnapshot, Custom, ReasoningEnd, ReasoningMessageContent, ReasoningMessageEnd,
     ReasoningMessageStart, ReasoningStart, RunError, RunFinished, RunStarted, StepFinished,
@@ -305,7 +305,7 @@ impl Reply {
             .message(texts.join("\n\n"))
             .response_schema(answer_schema())
             .metadata(Json::object(|metadata| question.write_to(metadata)));
-        self.end.outcome = Some(Outcome::interrupt([interrupt]));
+        self.end.outcome = Some(RunOutcome::interrupt([interrupt]));
         Ok(())
     }
 
@@ -425,7 +425,7 @@ impl Reply {
                     let rule = "metadata and schema of an interrupt must be objects";
                     return Err(SendError::Invalid(rule.to_owned()));
                 }
-                Some(Outcome::interrupt(outcome.interrupts.clone()))
+                Some(RunOutcome::interrupt(outcome.interrupts.clone()))
             }
             Some(outcome) if outcome.kind != "success" => {
                 let reason = "an outcome other than success and interrupts";

@@ -4,7 +4,10 @@ use std::any::Any;
 use std::{fmt, mem};
 
 use bytes::Bytes;
+use http::HeaderMap;
+use http::header::RETRY_AFTER;
 
+use super::rate_limit::is_rate_limit;
 use super::refused::error_of;
 use super::relay::{Form, hear};
 use super::{Profile, Relay, RelayError, Upstream};
@@ -102,6 +105,15 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
         let is_stream = !self.wants_document();
         self.relay.prepare(prompt, is_stream)
+    }
+
+    /// Passes on what the headers of the server's response say about its rate limits, and `retry-after`.
+    pub fn headers(&self, headers: &HeaderMap) {
+        for (name, value) in headers {
+            if is_rate_limit(name) || name == RETRY_AFTER {
+                self.reply.header(name.clone(), value.clone());
+            }
+        }
     }
 
     /// Returns `true` if the server is asked for a document. It is sent in one piece when the answer is complete, so

@@ -28,7 +28,7 @@ pub(crate) const NO_REASONING: &str = " ";
 /// The default changes nothing. [`of`](Self::of) returns the profile of a known server, and each field can be read from
 /// a file of settings. A [`Relay`] or a [`Passthrough`](super::Passthrough) with a profile applies it to the body of the
 /// request, and undoes it in the answer. The guide has a table of the
-/// [known servers](crate::guide::models#servers-as-they-are).
+/// [known servers](crate::guide::profiles).
 ///
 /// ```
 /// use copilot_wire::models::Profile;

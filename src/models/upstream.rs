@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{CallResult, Dialect, Names, Profile};
+use super::{Dialect, Names, Profile, PromptResult};
 use crate::json::Json;
 use crate::protocol::{
     Call, Completion, Conversation, FrameKind, Output, Session, Tool, ToolChoice,
@@ -50,7 +50,7 @@ pub trait Prompt: Clone + Send {
 
     /// Appends an answer to the request, and the results of its calls, for the next request. The calls are those of the
     /// answer, in its order, with unique ids, and with arguments that are JSON objects.
-    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, CallResult<'_>)>);
+    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, PromptResult<'_>)>);
 
     /// Adds tools to those that the answer may call. They replace others of the same name.
     fn offer(&mut self, tools: Vec<Tool<'_>>);

@@ -12,7 +12,7 @@ use super::{
     ToolCallDelta, ToolKind,
 };
 use crate::json::{Json, List, Members, ObjectWriter, Wire};
-use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
+use crate::models::{self, Names, Profile, Prompt, PromptResult, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
     self, Call, CallDelta, Citation, CompletedItem, Completion, Conversation, Delta, Failure,
@@ -85,7 +85,7 @@ impl Prompt for ChatRequest {
         self.to_json()
     }
 
-    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, CallResult<'_>)>) {
+    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, PromptResult<'_>)>) {
         let choice = ChatCompletion::from(answer).choices.into_iter().next();
         let message = choice.map(|choice| choice.message);
         self.extend(message.unwrap_or_default(), calls);

@@ -72,7 +72,7 @@ impl<'a> Failure<'a> {
 /// One reply of a protocol: how its blocks begin, grow and end. A [`Session`](super::Session) writes it.
 ///
 /// The session opens a block before its first piece and closes it before any other event. It buffers the sources and
-/// writes them before a question, before calls and at the end. It checks calls, ends a reply once, and collects an
+/// writes them before a question, before calls and at the end. It checks calls, ends a reply once, and collects a
 /// [document](Self::document) if the answer is not a stream.
 ///
 /// A method that fails must leave the reply unchanged: the bytes that it has written are removed.

@@ -5,8 +5,9 @@ use std::fmt;
 
 use super::fragments::{Calls, PartialCall, weight};
 use super::items::Items;
-use super::{CompletedItem, Cut, Delta, Part, Room, TooLarge, ToolCall, Usage};
+use super::{CompletedItem, Cut, Delta, Part, Room, ToolCall, Usage};
 use crate::json::{Json, JsonError};
+use crate::sse::TooLarge;
 
 /// An answer of any protocol, assembled from the [deltas](super::Protocol::deltas) of its events.
 ///

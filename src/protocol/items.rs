@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::completion::DEFAULT_LIMIT;
-use super::{Native, NativeForm, Room, TooLarge};
+use super::{Native, NativeForm, Room};
 use crate::json::Json;
 use crate::json::merge::{self, Merged};
+use crate::sse::TooLarge;
 
 /// An item of an answer: a block, a message, a call, or anything that only the protocol has.
 #[derive(Clone, Default)]

@@ -11,7 +11,7 @@ use super::{
     StreamEvent, Tool,
 };
 use crate::json::{Json, List, Members, Wire};
-use crate::models::{self, CallResult, Names, Profile, Prompt, Upstream};
+use crate::models::{self, Names, Profile, Prompt, PromptResult, Upstream};
 use crate::protocol::{
     self, Call, CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation,
     Cut, Delta, Failure, FrameKind, Native, NativeForm, Part, Session, ToolChoice, Usage,
@@ -116,7 +116,7 @@ impl Prompt for ResponsesRequest {
         self.to_json()
     }
 
-    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, CallResult<'_>)>) {
+    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, PromptResult<'_>)>) {
         self.extend(Response::from(answer).output, calls);
     }
 

@@ -70,7 +70,7 @@ fn the_first_request_of_a_conversation() {
         assert_eq!(document.content, r#"{"page":7}"#);
         assert_eq!(input.state.text(), "{}");
         assert_eq!(input.forwarded_props.text(), r#"{"locale":"en"}"#);
-        assert!(input.dialog_answer().is_none() && input.results().next().is_none());
+        assert!(input.dialog_decision().is_none() && input.results().next().is_none());
         let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
         let id = AgUi::conversation_id(&input, &parts.headers);
         assert_eq!(id.unwrap(), "thread-1");
@@ -141,7 +141,7 @@ fn an_interrupt_is_answered() {
     for version in ["0.0.59", "1.0.0"] {
         for (name, accepted) in [("yes", true), ("no", false), ("cancelled", false)] {
             let input = recorded(&format!("interrupt-{name}-{version}"));
-            let answer = input.dialog_answer().unwrap();
+            let answer = input.dialog_decision().unwrap();
             assert_eq!(answer.id, "q1", "{name}");
             assert_eq!(answer.accepts("q1"), accepted, "{name}");
         }
@@ -149,7 +149,7 @@ fn an_interrupt_is_answered() {
     let resume = |entry: &str| {
         let body = format!(r#"{{"messages":[],"resume":[{entry}]}}"#);
         let input = parse(body).unwrap();
-        let answer = input.dialog_answer().unwrap();
+        let answer = input.dialog_decision().unwrap();
         (
             answer.accepts("q"),
             answer.data.map(|data| data.text().to_owned()),
@@ -174,14 +174,14 @@ fn an_interrupt_is_answered() {
 fn a_cancelled_interrupt_is_refused() {
     let mut input = recorded("text-1.0.0");
     input.resume = vec![ResumeEntry::cancelled("q")].into();
-    let answer = input.dialog_answer().unwrap();
+    let answer = input.dialog_decision().unwrap();
     assert_eq!((&*answer.id, answer.verdict), ("q", Verdict::Refused));
 }
 
 #[test]
 fn a_question_counts_in_its_own_conversation_only() {
     let asks = agent(|request, reply| async move {
-        match request.answer() {
+        match request.decision() {
             Some(answer) => reply.text(format!("{:?}", answer.verdict)).await?,
             None => reply.confirm(Confirmation::new("del-1", "Delete?", "All of it."))?,
         }
@@ -209,9 +209,9 @@ fn a_question_counts_in_its_own_conversation_only() {
 fn a_yes_to_a_question_of_another_server_has_no_proof() {
     for version in ["0.0.59", "1.0.0"] {
         let input = recorded(&format!("question-{version}"));
-        assert_eq!(input.dialog_answer(), None);
+        assert_eq!(input.dialog_decision(), None);
         let request = Request::<AgUi>::new(input);
-        let answer = request.answer().unwrap();
+        let answer = request.decision().unwrap();
         assert_eq!((&*answer.id, answer.verdict), ("q1", Verdict::NoProof));
     }
 }
@@ -275,7 +275,7 @@ fn what_is_missing_reads_as_empty() {
         input.history().count() + input.tools().count() + input.documents().count(),
         0
     );
-    assert!(input.prompt().is_none() && input.dialog_answer().is_none());
+    assert!(input.prompt().is_none() && input.dialog_decision().is_none());
     let input = parse(r#"{"messages":[{"role":"user","content":"Hi"}],"tools":7,"context":{}}"#);
     assert_eq!(input.unwrap().prompt().unwrap(), "Hi");
 }

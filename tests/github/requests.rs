@@ -2,7 +2,9 @@
 //! data.
 
 use bytes::Bytes;
-use copilot_wire::github::{Answer, ChatRequest, Content, GitHub, Message, Reference};
+use copilot_wire::github::{
+    ChatRequest, ConfirmationDecision, Content, GitHub, Message, Reference,
+};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Conversation, Protocol, Role, Verdict};
 use serde_json::{Value, json};
@@ -28,7 +30,7 @@ fn accessors_agree_with_the_sdk() {
         };
         assert_eq!(json!(request.user_message()), user_message, "{name}");
 
-        let answer = request.answers().next();
+        let answer = request.decisions().next();
         let answer = answer.map(|answer| {
             let metadata = serde_json::to_value(answer.metadata()).unwrap();
             json!({"accepted": answer.is_accepted(), "id": answer.id(), "metadata": metadata})
@@ -120,13 +122,15 @@ fn a_client_writes_what_a_server_reads() {
     reference.data = Some(Json::encode(&file).unwrap());
     message.references.push(reference);
     let confirmation = Json::encode(&json!({"id": "q-1", "n": 1})).unwrap();
-    message.confirmations.push(Answer::accepted(confirmation));
+    message
+        .confirmations
+        .push(ConfirmationDecision::accepted(confirmation));
     let mut request = ChatRequest::new([message]);
     request.thread_id = Some("t-1".into());
     let read = ChatRequest::from_json(request.to_json()).unwrap();
     assert_eq!(read, request);
     assert_eq!(read.documents().next().unwrap().content, "fn main() {}");
-    assert_eq!(read.dialog_answer().unwrap().verdict, Verdict::Accepted);
+    assert_eq!(read.dialog_decision().unwrap().verdict, Verdict::Accepted);
 }
 
 #[test]
@@ -135,11 +139,11 @@ fn what_the_sdk_throws_on_is_nothing() {
     let empty = parse(r#"{"messages":[]}"#);
     assert_eq!(empty.user_message(), None);
     assert_eq!(empty.prompt(), None);
-    assert_eq!(empty.answers().count(), 0);
+    assert_eq!(empty.decisions().count(), 0);
     let null = parse(
         r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"accepted","confirmation":null}]}]}"#,
     );
-    let answer = null.dialog_answer().unwrap();
+    let answer = null.dialog_decision().unwrap();
     assert!(answer.accepts(""));
     assert_eq!(answer.data, None);
     for body in ["{}", r#"{"messages":null}"#, r#"{"messages":{}}"#] {
@@ -156,7 +160,7 @@ fn only_what_is_no_request_is_refused() {
         ("[]", 400, "", "expected an object (byte 0)"),
         ("{} x", 400, "", "expected the end of the text (byte 3)"),
         (r#"{"messages":[]}"#, 422, "messages", "must not be empty"),
-        (r#"{"messages":7}"#, 422, "messages", "must not be empty"),
+        (r#"{"messages":7}"#, 422, "messages", "must be an array"),
         (
             r#"{"messages":[{"role":}]}"#,
             400,
@@ -294,11 +298,11 @@ fn answers_count_on_the_last_message_only() {
         tags: Vec<String>,
     }
     let request = request("req-confirmation-accepted.json");
-    let answer = request.answers().next().unwrap();
+    let answer = request.decisions().next().unwrap();
     let flag: Flag = answer.decode().unwrap();
     assert_eq!(flag.nested.attempt, 2);
     assert!(answer.decode::<Vec<u8>>().is_err());
-    let answer = request.dialog_answer().unwrap();
+    let answer = request.dialog_decision().unwrap();
     assert!(answer.accepts("id-123"));
     let data: Flag = answer.data.unwrap().decode().unwrap();
     assert_eq!(data, flag);
@@ -307,7 +311,7 @@ fn answers_count_on_the_last_message_only() {
         r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"dismissed","confirmation":{"id":"1"}},3,{"state":"accepted","confirmation":{"owner":"o","repo":"r"}},{"state":"ACCEPTED","confirmation":{"id":"3"}}]}]}"#,
     );
     let states: Vec<_> = several
-        .answers()
+        .decisions()
         .map(|answer| (answer.id().map(String::from), answer.is_accepted()))
         .collect();
     let id = |id: &str| Some(id.to_owned());
@@ -316,8 +320,8 @@ fn answers_count_on_the_last_message_only() {
     let old = parse(
         r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"accepted","confirmation":{"id":"1"}}]},{"role":"assistant","content":"done"},{"role":"user","content":"and now?","copilot_confirmations":[]}]}"#,
     );
-    assert_eq!(old.answers().count(), 0);
-    assert_eq!(old.dialog_answer(), None);
+    assert_eq!(old.decisions().count(), 0);
+    assert_eq!(old.dialog_decision(), None);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::streams::{CHAT, MESSAGES, RESPONSES, Sent, blocks, sent, stream};
 use crate::{Gateway, data, request};
 
-fn documents() -> [(&'static str, Value); 3] {
+pub(crate) fn documents() -> [(&'static str, Value); 3] {
     [
         (
             CHAT,

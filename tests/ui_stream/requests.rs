@@ -51,7 +51,7 @@ fn a_text() {
         assert_eq!(messages(&request), [(Role::User, "Hi".to_owned())]);
         assert_eq!(request.prompt().as_deref(), Some("Hi"));
         assert_eq!(request.results().count(), 0);
-        assert_eq!(request.dialog_answer(), None);
+        assert_eq!(request.dialog_decision(), None);
     }
     let again = read(&fixture("req-regenerate-7.json"));
     assert_eq!(again.trigger, Trigger::RegenerateMessage);
@@ -95,7 +95,7 @@ fn the_answer_to_an_approval_request() {
     for version in ["6", "7"] {
         for (answer, accepted) in [("yes", true), ("no", false)] {
             let request = read(&fixture(&format!("req-approval-{answer}-{version}.json")));
-            let answer = request.dialog_answer().unwrap();
+            let answer = request.dialog_decision().unwrap();
             assert_eq!((&*answer.id, answer.accepts("q1")), ("q1", accepted));
             assert_eq!(answer.data.unwrap().text(), r#"{"page":7}"#);
             // The question is no tool.
@@ -257,7 +257,7 @@ fn every_state_of_a_tool_is_read() {
             .map(|result| (&*result.content, result.failed));
         assert_eq!(found, expected, "{state}");
         // A tool of the agent's own is no question of the shared vocabulary.
-        assert_eq!(request.dialog_answer(), None, "{state}");
+        assert_eq!(request.dialog_decision(), None, "{state}");
         // Behind the newest message of the user nothing has come yet.
         let later = assistant(
             &json!([tool(state)]),
@@ -281,7 +281,7 @@ fn a_settled_question_is_answered_no_more() {
         let part = json!({"type": "dynamic-tool", "toolName": "confirm", "toolCallId": "c",
             "state": state, "input": {}, "approval": {"id": "q", "approved": true}});
         let request = assistant(&json!([part]), None);
-        assert_eq!(request.dialog_answer(), None, "{state}");
+        assert_eq!(request.dialog_decision(), None, "{state}");
         assert_eq!(request.results().count(), 0, "{state}");
     }
     // An answer that the user talked on after counts no more.
@@ -291,7 +291,7 @@ fn a_settled_question_is_answered_no_more() {
         &json!([part]),
         Some(&json!([{"type": "text", "text": "x"}])),
     );
-    assert_eq!(later.dialog_answer(), None);
+    assert_eq!(later.dialog_decision(), None);
 }
 
 #[test]

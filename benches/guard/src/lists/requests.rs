@@ -30,7 +30,7 @@ where
         let session = P::session(&read, &P::Settings::default(), &Env::default());
         drop(black_box(session));
         let read = Request::<P>::new(read);
-        black_box(read.answer());
+        black_box(read.decision());
         let counts = [
             read.history().count(),
             read.results().count(),
