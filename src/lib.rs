@@ -116,6 +116,29 @@ macro_rules! opaque_debug {
     };
 }
 
+/// The paths of routes that this build leaves out, with the features that have them. For the message of a debug build.
+#[cfg(feature = "agent")]
+const ABSENT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "ag_ui"))]
+    ("/agui", "ag_ui"),
+    #[cfg(not(feature = "anthropic"))]
+    ("/v1/messages", "anthropic"),
+    #[cfg(not(feature = "github"))]
+    ("/github", "github"),
+    #[cfg(not(feature = "mcp"))]
+    ("/mcp", "mcp"),
+    #[cfg(not(feature = "openai"))]
+    ("/v1/chat/completions", "openai"),
+    #[cfg(not(feature = "openbb"))]
+    ("/v1/query", "openbb"),
+    #[cfg(not(feature = "playground"))]
+    ("/", "playground"),
+    #[cfg(not(feature = "responses"))]
+    ("/v1/responses", "responses"),
+    #[cfg(not(feature = "ui_stream"))]
+    ("/api/chat", "ui_stream"),
+];
+
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
 #[cfg(feature = "agent")]
@@ -165,7 +188,7 @@ pub mod ui_stream;
 
 #[cfg(feature = "agent")]
 #[doc(inline)]
-pub use agent::{Agent, Body, Interrupted, Reply, Request, agent_fn};
+pub use agent::{Agent, Body, Reply, Request, agent_fn};
 #[cfg(feature = "agent")]
 #[doc(no_inline)]
 pub use async_trait::async_trait;

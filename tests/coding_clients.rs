@@ -160,7 +160,7 @@ struct Asks;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Asks {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.answer() {
+        match request.decision() {
             Some(answer) => reply.text(format!("{:?}", answer.verdict)).await?,
             None => reply.confirm(Confirmation::new("q1", "Delete?", "The log."))?,
         }

@@ -63,7 +63,7 @@ fn a_question_is_found_in_constant_memory() {
                 vec![before, ChatMessage::assistant(asked), answer]
             };
             let found = request(messages(format!("{above}{question}")));
-            let (grown, answer) = growth(|| found.answer().map(|answer| answer.verdict));
+            let (grown, answer) = growth(|| found.decision().map(|answer| answer.verdict));
             let expected = match unit {
                 "a" | "\u{fdfa}" | "\u{1100}" | "1\n" => Verdict::Accepted,
                 _ => Verdict::Obscured,
@@ -86,7 +86,7 @@ fn a_question_is_found_in_constant_memory() {
                 ChatMessage::assistant(question),
                 ChatMessage::user(above),
             ]);
-            let (grown, answer) = growth(|| long.answer().map(|answer| answer.verdict));
+            let (grown, answer) = growth(|| long.decision().map(|answer| answer.verdict));
             assert_ne!(answer, Some(Verdict::Accepted));
             assert!(grown < 12 << 10, "{unit:?}, {size} bytes: {grown} KiB");
         }

@@ -30,7 +30,7 @@ impl Server {
             let seen = seen.clone();
             async move {
                 let question = Confirmation::new("delete-1", TITLE, MESSAGE);
-                let verdict = request.answer().map(|answer| {
+                let verdict = request.decision().map(|answer| {
                     assert!(answer.verdict != Verdict::Accepted || answer.accepts("delete-1"));
                     answer.verdict
                 });

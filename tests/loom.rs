@@ -15,7 +15,7 @@ use bytes::Bytes;
 use copilot_wire::openai::{Model, OpenAi};
 use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, SendError, Ticks};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
-use copilot_wire::router::socket::{Message, Socket};
+use copilot_wire::router::socket::{Socket, SocketMessage};
 use copilot_wire::ui_stream::{self, UiStream};
 use copilot_wire::{Body, Reply, Request, Router, agent_fn};
 use futures::{Stream, stream};
@@ -281,12 +281,12 @@ fn socket(router: Router, chats: &[&str]) -> (Router, Socket) {
         let question = format!(
             r#"{{"type":"send","requestId":"{chat}","id":"{chat}","trigger":"submit-message","messages":[{{"id":"u","role":"user","parts":[{{"type":"text","text":"hi"}}]}}],"headers":{{}},"body":{{}}}}"#
         );
-        socket.receive(Message::Text(question.into()));
+        socket.receive(SocketMessage::Text(question.into()));
     }
     (router, socket)
 }
 
-fn next(socket: &mut Socket) -> Message {
+fn next(socket: &mut Socket) -> SocketMessage {
     block_on(poll_fn(|cx| Pin::new(&mut *socket).poll_next(cx))).unwrap()
 }
 
@@ -298,7 +298,7 @@ fn two_turns_of_a_socket() {
         let (_router, mut socket) = socket(router, &chats);
         let mut messages = chats.map(|_| String::new());
         while !messages.iter().all(|it| it.contains(r#""type":"end""#)) {
-            let Message::Text(message) = next(&mut socket) else {
+            let SocketMessage::Text(message) = next(&mut socket) else {
                 panic!("{messages:?}");
             };
             let message = std::str::from_utf8(&message).unwrap();
@@ -325,7 +325,7 @@ fn a_socket_at_a_shutdown() {
             let mut messages = String::new();
             loop {
                 match next(&mut socket) {
-                    Message::Text(message) => {
+                    SocketMessage::Text(message) => {
                         messages.push_str(std::str::from_utf8(&message).unwrap());
                     }
                     close => return (messages, close),
@@ -334,7 +334,7 @@ fn a_socket_at_a_shutdown() {
         });
         block_on(pin!(router.drain(ready(()))));
         let (messages, close) = thread.join().unwrap();
-        assert!(matches!(close, Message::Close { code: 1001, .. }));
+        assert!(matches!(close, SocketMessage::Close { code: 1001, .. }));
         // Answered as a whole, failed, or refused.
         let count = |part| messages.matches(part).count();
         let answered = count(r#""delta":"a""#) == 1 && count(r#""type":"error""#) == 0;

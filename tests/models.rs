@@ -113,7 +113,7 @@ fn all() -> Vec<Model> {
     all.extend(models!(true:
         copilot_wire::ag_ui::RunAgentInput { "threadId", "runId", "state", "messages", "tools", "context", "resume" }
         copilot_wire::ag_ui::Message { "id", "role", "content", "name", "toolCalls", "toolCallId", "error", "metadata" }
-        copilot_wire::ag_ui::Part { "type", "text", "source", "data", "filename", "metadata" }
+        copilot_wire::ag_ui::InputContent { "type", "text", "source", "data", "filename", "metadata" }
         copilot_wire::ag_ui::ToolCall { "id", "type", "function" }
         copilot_wire::ag_ui::Tool { "name", "description", "parameters" }
         copilot_wire::ag_ui::ResumeEntry { "interruptId", "status", "payload" }

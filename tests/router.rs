@@ -238,14 +238,14 @@ fn a_route_exists_where_the_router_has_one_of_its_stores() {
     use copilot_wire::Body;
     use copilot_wire::conversations::{Conversations, MemoryConversationStore};
     use copilot_wire::replies::{MemoryReplyStore, Replies};
-    use copilot_wire::router::{Call, Endpoint};
+    use copilot_wire::router::{Endpoint, HttpRequest};
     use http::{Method, Response};
 
     struct Here;
 
     #[async_trait]
     impl Endpoint for Here {
-        async fn call(&self, _: Call) -> Response<Body> {
+        async fn call(&self, _: HttpRequest) -> Response<Body> {
             Response::new(Body::full("here"))
         }
     }

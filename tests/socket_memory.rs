@@ -6,7 +6,7 @@
 
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::responses::Model;
-use copilot_wire::router::socket::{Message, Socket};
+use copilot_wire::router::socket::{Socket, SocketMessage};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::executor::block_on;
 use futures::{FutureExt, StreamExt};
@@ -64,7 +64,7 @@ fn ten_thousand_idle_sockets_have_four_kib_each() {
     };
     let turn = |socket: &mut Socket| {
         let hello = r#"{"type":"response.create","model":"m","input":"hi"}"#;
-        socket.receive(Message::Text(hello.into()));
+        socket.receive(SocketMessage::Text(hello.into()));
         while socket.next().now_or_never().is_some() {}
     };
     // What is there once for all.

@@ -43,7 +43,7 @@ impl<P: Protocol> Agent<P> for Player {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let prompt = request.prompt().unwrap_or_default().into_owned();
         match prompt.chars().next().unwrap_or_default() {
-            'q' if request.answer().is_none() => {
+            'q' if request.decision().is_none() => {
                 let question = Confirmation::new("q", &prompt, "");
                 let answers = prompt.split(' ').skip(1).map(str::to_owned);
                 reply.confirm(question.answers(answers.collect::<Vec<_>>()))?;
@@ -56,7 +56,7 @@ impl<P: Protocol> Agent<P> for Player {
             'h' => std::future::pending().await,
             'f' => return Err(AgentError::new(prompt)),
             _ => {
-                let answer = request.answer().map(|answer| answer.verdict);
+                let answer = request.decision().map(|answer| answer.verdict);
                 let said = request.history().count();
                 reply.text(format!("{prompt} {answer:?} {said}")).await?;
             }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use copilot_wire::protocol::{
-    AgentError, Answer, Confirmation, Conversation, Protocol, Role, SendError, Verdict,
+    AgentError, Confirmation, Conversation, Decision, Protocol, Role, SendError, Verdict,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::Harness;
@@ -17,13 +17,13 @@ use super::input::Input;
 struct Asker {
     said: String,
     question: Option<Confirmation>,
-    answers: Arc<Mutex<Vec<Option<Answer>>>>,
+    answers: Arc<Mutex<Vec<Option<Decision>>>>,
 }
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Asker {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        let answer = request.answer().cloned();
+        let answer = request.decision().cloned();
         self.answers.lock().unwrap().push(answer);
         let prompts = request
             .messages()

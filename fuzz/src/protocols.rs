@@ -90,7 +90,7 @@ pub fn request<P: Toolkit>(data: &[u8]) {
     // Everything that an agent may ask is answered.
     let messages = request.messages().count();
     let _ = request.prompt();
-    if let (Some(answer), None) = (request.answer(), request.dialog_answer()) {
+    if let (Some(answer), None) = (request.decision(), request.dialog_decision()) {
         // Nobody asked: only a dialog is taken at its word.
         assert!(
             !matches!(answer.verdict, Verdict::Accepted | Verdict::Refused),

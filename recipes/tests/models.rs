@@ -6,7 +6,7 @@ use copilot_wire::openai::{Function, Model, OpenAi};
 use copilot_wire::protocol::{AgentError, Protocol, ToolCall, Usage};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use copilot_wire_kit::openai::OpenAiClient;
-use copilot_wire_kit::{Answer, Clock, Harness, Script, Step};
+use copilot_wire_kit::{ToolOutcome, Clock, Harness, Script, Step};
 use recipes::models::async_openai_agent::AsyncOpenAiAgent;
 use recipes::models::genai_agent::GenAiAgent;
 use recipes::models::reqwest_agent::ReqwestAgent;
@@ -60,7 +60,7 @@ async fn try_out<A: Agent<OpenAi> + 'static>(agent: impl Fn(&str, &str) -> A) {
     let arguments = r#"{"at":"Brest"}"#;
     assert_eq!(made, [("get_tide", arguments), ("get_wind", arguments)]);
 
-    let results = [Answer::text("low"), Answer::text("none")];
+    let results = [ToolOutcome::text("low"), ToolOutcome::text("none")];
     let turn = harness.answer(results).await.unwrap();
     let shown = turn.to_string();
     assert!(shown.contains("reasoning: Both are low."), "{shown}");

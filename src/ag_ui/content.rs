@@ -6,7 +6,7 @@ use crate::json::{Json, JsonError, Members, Reader, Wire};
 use crate::protocol::{self, Attachment, AttachmentContent, AttachmentKind, ContentPart};
 
 /// The content of a message, see [`protocol::Content`].
-pub type Content = protocol::Content<Part>;
+pub type Content = protocol::Content<InputContent>;
 
 /// Reads a text or a list of parts: clients fail if a result is of another type.
 pub(super) fn text_or_parts(reader: &mut Reader<'_>) -> Result<Option<Content>, JsonError> {
@@ -14,7 +14,7 @@ pub(super) fn text_or_parts(reader: &mut Reader<'_>) -> Result<Option<Content>, 
     Ok(content.filter(|it| matches!(it, Content::Text(_) | Content::Parts(_))))
 }
 
-impl ContentPart for Part {
+impl ContentPart for InputContent {
     fn said(&self) -> Option<Cow<'_, str>> {
         let text = self.text.as_deref().filter(|_| self.kind == "text");
         text.map(Cow::Borrowed)
@@ -25,7 +25,7 @@ impl ContentPart for Part {
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase", also_snake_case)]
-pub struct Part {
+pub struct InputContent {
     /// The type: `text`, `image`, `audio`, `video` or `document`; in 0.0.x also `binary`.
     #[wire(name = "type", always)]
     pub kind: String,
@@ -70,7 +70,7 @@ pub struct Source {
     pub unknown: Members,
 }
 
-impl Part {
+impl InputContent {
     pub(super) fn attachment(&self) -> Option<Attachment<'_>> {
         let (file, media_type) = match (self.kind.as_str(), &self.source) {
             ("image" | "audio" | "video" | "document", Some(source)) => {

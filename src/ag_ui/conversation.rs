@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::content::Part;
+use super::content::InputContent;
 use super::request::{Message, ResumeStatus, RunAgentInput};
 use crate::json::{Json, Members, Wire};
 use crate::protocol::{
-    self, Answer, Call, Conversation, Document, HistoryItem, RawMessage, Role, Tool, ToolResult,
+    self, Call, Conversation, Decision, Document, HistoryItem, RawMessage, Role, Tool, ToolResult,
 };
 
 impl Conversation for RunAgentInput {
@@ -60,7 +60,7 @@ impl Conversation for RunAgentInput {
     }
 
     /// Returns the answer to an interrupt.
-    fn dialog_answer(&self) -> Option<Answer> {
+    fn dialog_decision(&self) -> Option<Decision> {
         let answer = self.resume.first()?;
         let payload = &answer.payload;
         let accepted = payload
@@ -69,7 +69,7 @@ impl Conversation for RunAgentInput {
         // Both are needed: an interrupt that the user cancelled can have a payload too.
         let resolved = answer.status == ResumeStatus::Resolved;
         let accepted = resolved && accepted == Some(true);
-        Some(Answer::in_dialog(&*answer.interrupt_id, accepted).data(payload.get("data")))
+        Some(Decision::in_dialog(&*answer.interrupt_id, accepted).data(payload.get("data")))
     }
 }
 
@@ -87,7 +87,7 @@ fn items(message: &Message) -> Vec<HistoryItem<'_>> {
     let Some(role) = role(message) else {
         return unknown(message);
     };
-    let mut contents = message.content.contents(Part::attachment);
+    let mut contents = message.content.contents(InputContent::attachment);
     let mut items = match role {
         Role::Tool => {
             if let Some(error) = &message.error {

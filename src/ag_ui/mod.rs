@@ -85,10 +85,10 @@ mod payload;
 mod request;
 mod session;
 
-pub use content::{Content, Part, Source};
+pub use content::{Content, InputContent, Source};
 pub use event::{Ending, Event, Output};
 pub use mount::{Mount, Settings};
-pub use outcome::{Interrupt, Outcome, TokenUsage};
+pub use outcome::{Interrupt, RunOutcome, TokenUsage};
 pub use payload::{
     ActivityDelta, ActivitySnapshot, Custom, MessagesSnapshot, Raw, ReasoningEncryptedValue,
     ReasoningEnd, ReasoningMessageChunk, ReasoningMessageContent, ReasoningMessageEnd,

@@ -6,7 +6,7 @@ use crate::protocol::Usage;
 /// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-pub struct Outcome {
+pub struct RunOutcome {
     /// `success`, `interrupt` or, from 1.0 on, `cancelled`.
     #[wire(name = "type", always)]
     pub kind: String,
@@ -16,7 +16,7 @@ pub struct Outcome {
     pub unknown: Members,
 }
 
-impl Outcome {
+impl RunOutcome {
     /// Creates the outcome of a run that waits for the user.
     #[must_use]
     pub fn interrupt(interrupts: impl IntoIterator<Item = Interrupt>) -> Self {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::content::{Content, text_or_parts};
-use super::outcome::{Interrupt, Outcome, TokenUsage};
+use super::outcome::{Interrupt, RunOutcome, TokenUsage};
 use super::request::Message;
 use crate::json::wire::encode;
 use crate::json::{Json, Kind, List, Members, WriteError};
@@ -37,7 +37,7 @@ payloads! {
         /// The result of the run for the program that started it, or `null`.
         result: Json,
         /// The outcome. `None` means success.
-        outcome: Option<Outcome>,
+        outcome: Option<RunOutcome>,
         /// The tokens used by the run, by model.
         usage: List<TokenUsage>,
     }
@@ -255,7 +255,7 @@ impl RunFinished {
     #[must_use]
     pub fn interrupted(interrupts: impl IntoIterator<Item = Interrupt>) -> Self {
         Self {
-            outcome: Some(Outcome::interrupt(interrupts)),
+            outcome: Some(RunOutcome::interrupt(interrupts)),
             ..Self::default()
         }
     }

@@ -1,10 +1,9 @@
 //! Writing one reply.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::mem;
 
-use super::outcome::{Interrupt, Outcome, TokenUsage};
+use super::outcome::{Interrupt, RunOutcome, TokenUsage};
 use super::payload::{
     ActivitySnapshot, Custom, ReasoningEnd, ReasoningMessageContent, ReasoningMessageEnd,
     ReasoningMessageStart, ReasoningStart, RunError, RunFinished, RunStarted, StepFinished,
@@ -71,7 +70,6 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
-    type Document = Infallible;
 
     const TRIMS: bool = true;
 
@@ -307,7 +305,7 @@ impl Reply {
             .message(texts.join("\n\n"))
             .response_schema(answer_schema())
             .metadata(Json::object(|metadata| question.write_to(metadata)));
-        self.end.outcome = Some(Outcome::interrupt([interrupt]));
+        self.end.outcome = Some(RunOutcome::interrupt([interrupt]));
         Ok(())
     }
 
@@ -427,7 +425,7 @@ impl Reply {
                     let rule = "metadata and schema of an interrupt must be objects";
                     return Err(SendError::Invalid(rule.to_owned()));
                 }
-                Some(Outcome::interrupt(outcome.interrupts.clone()))
+                Some(RunOutcome::interrupt(outcome.interrupts.clone()))
             }
             Some(outcome) if outcome.kind != "success" => {
                 let reason = "an outcome other than success and interrupts";

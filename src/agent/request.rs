@@ -14,7 +14,7 @@ use super::Reply;
 use crate::conversations::Recording;
 use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{
-    Answer, Conversation as _, Env, HistoryItem, Message, Protocol, Purpose, RawMessage, Role,
+    Conversation as _, Decision, Env, HistoryItem, Message, Protocol, Purpose, RawMessage, Role,
     Session, User, Verdict, find_question,
 };
 
@@ -31,7 +31,7 @@ struct Inner<P: Protocol> {
     /// The recording of the turn; `None` once the turn has begun.
     recording: Option<Recording>,
     /// The answer to a question, once it is checked. It is stored, because a check marks the question as used.
-    answer: OnceLock<Option<Answer>>,
+    decision: OnceLock<Option<Decision>>,
 }
 
 /// Everything in a request except its message.
@@ -147,7 +147,7 @@ impl<P: Protocol> Request<P> {
             message,
             head,
             recording: None,
-            answer: OnceLock::new(),
+            decision: OnceLock::new(),
         }))
     }
 
@@ -218,7 +218,7 @@ impl<P: Protocol> Request<P> {
     ///
     /// async fn answer<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
     ///     let question = Confirmation::new("delete", "Delete the log?", "There is no way back.");
-    ///     match request.answer() {
+    ///     match request.decision() {
     ///         Some(answer) if answer.accepts("delete") => reply.text("It is deleted.").await?,
     ///         Some(answer) if answer.verdict == Verdict::Refused => reply.text("It stays.").await?,
     ///         Some(answer) if answer.verdict != Verdict::Other => {
@@ -230,21 +230,21 @@ impl<P: Protocol> Request<P> {
     /// }
     /// ```
     #[must_use]
-    pub fn answer(&self) -> Option<&Answer> {
-        let answer = self.0.answer.get_or_init(|| Some(self.check()?.0));
+    pub fn decision(&self) -> Option<&Decision> {
+        let answer = self.0.decision.get_or_init(|| Some(self.check()?.0));
         answer.as_ref()
     }
 
     /// Sets the answer after it was checked in the store that all servers share.
     #[cfg(feature = "resumable")]
-    pub(crate) fn set_answer(&self, answer: Answer) {
-        let _ = self.0.answer.set(Some(answer));
+    pub(crate) fn set_decision(&self, answer: Decision) {
+        let _ = self.0.decision.set(Some(answer));
     }
 
     /// Checks the user's answer, and marks its question as used in this process. Returns the answer and, if it counts,
     /// the question.
-    pub(crate) fn check(&self) -> Option<(Answer, Option<Asked>)> {
-        if let Some(answer) = self.0.message.dialog_answer() {
+    pub(crate) fn check(&self) -> Option<(Decision, Option<Asked>)> {
+        if let Some(answer) = self.0.message.dialog_decision() {
             return Some((answer, None));
         }
         if let Some((asked, accepted)) = self.0.message.proven_answer() {
@@ -305,7 +305,7 @@ impl<P: Protocol> Request<P> {
     }
 
     /// Checks an answer that contains the proof of its question.
-    fn check_proven(&self, asked: &str, accepted: bool) -> (Answer, Option<Asked>) {
+    fn check_proven(&self, asked: &str, accepted: bool) -> (Decision, Option<Asked>) {
         let typed = match (accepted, find_question(asked)) {
             (true, Some((_, code))) => format!("yes {code}"),
             _ => "no".to_owned(),
@@ -332,7 +332,7 @@ impl<P: Protocol> Request<P> {
             .head
             .consent
             .check(&exchange, minute(&self.0.head.env));
-        checked.unwrap_or_else(|| (Answer::new("", Verdict::NoProof), None))
+        checked.unwrap_or_else(|| (Decision::new("", Verdict::NoProof), None))
     }
 
     /// Returns the text of the user's last message.

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::models::{
-    CacheMarks, CallResult, Effort, Profile, PromptItem, file_note, prompt_items, prompt_options,
+    CacheMarks, Effort, Profile, PromptItem, PromptResult, file_note, prompt_items, prompt_options,
 };
 use crate::protocol::{
     self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
@@ -145,7 +145,7 @@ impl MessagesRequest {
     pub(super) fn extend(
         &mut self,
         content: List<ContentBlock>,
-        calls: Vec<(Call<'_>, CallResult<'_>)>,
+        calls: Vec<(Call<'_>, PromptResult<'_>)>,
     ) {
         let (calls, results): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
         let mut calls = calls.into_iter();
@@ -269,7 +269,7 @@ fn input(call: &Call<'_>) -> Json {
     })
 }
 
-fn result(result: CallResult<'_>) -> ContentBlock {
+fn result(result: PromptResult<'_>) -> ContentBlock {
     let is_error = result.failed;
     let mut block = ToolResultBlock::new(&*result.id, &result.text);
     block.is_error = is_error;

@@ -7,7 +7,7 @@ use super::{
     Anthropic, Content, ContentBlock, ErrorObject, Event, Message, MessageParam, MessagesRequest,
     Tool,
 };
-use crate::conversations::{Chain, ChainError, Recorded, Recorder, Recording, UserConversations};
+use crate::conversations::{Chain, ChainError, Recorder, Recording, TurnRecord, UserConversations};
 use crate::json::{Json, List, Wire};
 use crate::protocol::{Completion, EventDecoder, Refusal};
 
@@ -149,13 +149,13 @@ impl MessageRecorder {
 }
 
 impl Recorder for MessageRecorder {
-    fn push(&mut self, bytes: &[u8]) -> Option<Recorded> {
+    fn push(&mut self, bytes: &[u8]) -> Option<TurnRecord> {
         let message = self.whole(bytes)?;
         let turn = Json::object(|turn| {
             turn.raw("messages", &self.messages)
                 .opt_raw("settings", self.settings.as_ref())
                 .raw("answer", &message.content.to_raw());
         });
-        Some(Recorded::new(message.id, turn))
+        Some(TurnRecord::new(message.id, turn))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, Recorded, UserConversations};
+use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, TurnRecord, UserConversations};
 use crate::json::Json;
 
 /// The time by which later entries outlive the first entry: a list that has lost an entry has also lost its first.
@@ -147,7 +147,7 @@ impl UserConversations {
         turn: Option<&ListTurn>,
         id: Option<&str>,
         parents: &[String],
-        recorded: &Recorded,
+        recorded: &TurnRecord,
     ) -> Result<bool, RecordError> {
         let keep = self.limits.keep;
         let entry = match turn {

@@ -42,7 +42,7 @@ pub(crate) use connection::{Connection, ConnectionTurns, Connections};
 pub use list::ListTurn;
 pub use memory::MemoryConversationStore;
 pub(crate) use recording::Storing;
-pub use recording::{Recorded, Recorder, Recording};
+pub use recording::{Recorder, Recording, TurnRecord};
 pub use store::{ConversationStore, RecordError, RecordKey};
 
 use std::sync::Arc;

@@ -12,13 +12,13 @@ pub trait Recorder: Send + Sync + 'static {
     ///
     /// If the bytes contain the end of the answer, returns the record of the turn. Returns `None` for a turn that
     /// failed.
-    fn push(&mut self, bytes: &[u8]) -> Option<Recorded>;
+    fn push(&mut self, bytes: &[u8]) -> Option<TurnRecord>;
 }
 
 /// The record of a turn.
 #[derive(Clone, Default)]
 #[non_exhaustive]
-pub struct Recorded {
+pub struct TurnRecord {
     /// The id of the turn.
     pub id: String,
     /// The data that a request which continues the turn needs.
@@ -89,7 +89,7 @@ impl Recording {
     }
 }
 
-impl Recorded {
+impl TurnRecord {
     /// Creates the record of a turn.
     #[must_use]
     pub fn new(id: impl Into<String>, data: Json) -> Self {
@@ -101,6 +101,6 @@ impl Recorded {
     }
 }
 
-opaque_debug!(Recorded);
+opaque_debug!(TurnRecord);
 
 opaque_debug!(Recording);

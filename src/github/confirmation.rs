@@ -8,7 +8,7 @@ use crate::protocol::{self, SendError};
 /// A question to the user that ends the turn: `copilot_confirmation` on the wire,
 /// `createConfirmationEvent` in the SDK.
 ///
-/// The answer is in the next request's [`answers`](super::ChatRequest::answers), with the data of
+/// The answer is in the next request's [`decisions`](super::ChatRequest::decisions), with the data of
 /// the confirmation.
 ///
 /// ```

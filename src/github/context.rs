@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::data::{Data, Exclusion};
+use super::data::{Exclusion, ReferenceData};
 use super::message::Message;
 use super::reference::Reference;
 
@@ -120,7 +120,7 @@ impl<'a> Context<'a> {
     }
 
     /// Returns an iterator over the data of all references that are not withheld, by type.
-    pub fn data(&self) -> impl Iterator<Item = (&'a Reference, Data<'a>)> {
+    pub fn data(&self) -> impl Iterator<Item = (&'a Reference, ReferenceData<'a>)> {
         self.references().filter_map(|reference| {
             let data = reference.typed();
             (!withholds(&data)).then_some((reference, data))
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
                 })
             };
             match reference.typed() {
-                Data::Redacted(kind) => {
+                ReferenceData::Redacted(kind) => {
                     let reason = match &*kind {
                         "github.repository" => WithheldReason::RepositoryUnreadable,
                         // Redacted together with the repository; alone it has another cause.
@@ -157,8 +157,8 @@ impl<'a> Context<'a> {
                         reference,
                     })
                 }
-                Data::ClientFile(file) => excluded(file.exclusion()),
-                Data::ClientSelection(selection) => excluded(selection.exclusion()),
+                ReferenceData::ClientFile(file) => excluded(file.exclusion()),
+                ReferenceData::ClientSelection(selection) => excluded(selection.exclusion()),
                 _ => None,
             }
         })
@@ -183,17 +183,17 @@ impl<'a> Context<'a> {
     /// Returns `true` if a reference of this type was redacted.
     fn redacts(&self, kind: &str) -> bool {
         self.references.iter().any(
-            |reference| matches!(reference.typed(), Data::Redacted(redacted) if redacted == kind),
+            |reference| matches!(reference.typed(), ReferenceData::Redacted(redacted) if redacted == kind),
         )
     }
 }
 
 /// Returns `true` if the data replaces content that the agent may not read.
-fn withholds(data: &Data<'_>) -> bool {
+fn withholds(data: &ReferenceData<'_>) -> bool {
     match data {
-        Data::Redacted(_) => true,
-        Data::ClientFile(file) => file.exclusion().is_some(),
-        Data::ClientSelection(selection) => selection.exclusion().is_some(),
+        ReferenceData::Redacted(_) => true,
+        ReferenceData::ClientFile(file) => file.exclusion().is_some(),
+        ReferenceData::ClientSelection(selection) => selection.exclusion().is_some(),
         _ => false,
     }
 }

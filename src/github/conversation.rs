@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::data::Data;
+use super::data::ReferenceData;
 use super::message::Message;
 use super::request::ChatRequest;
 use crate::json::Wire;
@@ -91,8 +91,10 @@ impl Conversation for ChatRequest {
             let name = reference.display_name().unwrap_or(&reference.id);
             let raw = reference.data.as_ref().map_or("", |data| data.text());
             Some(match data {
-                Data::ClientFile(file) => Document::new(reference.id.as_str(), name, file.content),
-                Data::ClientSelection(selection) => {
+                ReferenceData::ClientFile(file) => {
+                    Document::new(reference.id.as_str(), name, file.content)
+                }
+                ReferenceData::ClientSelection(selection) => {
                     let [start, end] = [selection.start, selection.end]
                         // Lines on the wire count from 0, in editors from 1.
                         .map(|position| position.line.saturating_add(1));
@@ -100,7 +102,9 @@ impl Conversation for ChatRequest {
                     Document::new(reference.id.as_str(), name, selection.content)
                 }
                 // What only says that something was left out, and the page on which the user is.
-                Data::Redacted(_) | Data::Agent(_) | Data::Other(None) => return None,
+                ReferenceData::Redacted(_)
+                | ReferenceData::Agent(_)
+                | ReferenceData::Other(None) => return None,
                 _ => Document::new(reference.id.as_str(), name, raw),
             })
         });
@@ -108,11 +112,11 @@ impl Conversation for ChatRequest {
     }
 
     /// Returns the first answer on the last message, as GitHub's SDK does;
-    /// [`answers`](ChatRequest::answers) returns all. The data is the complete confirmation.
-    fn dialog_answer(&self) -> Option<protocol::Answer> {
-        let answer = self.answers().next()?;
+    /// [`decisions`](ChatRequest::decisions) returns all. The data is the complete confirmation.
+    fn dialog_decision(&self) -> Option<protocol::Decision> {
+        let answer = self.decisions().next()?;
         let id = answer.id().unwrap_or_default();
-        let dialog = protocol::Answer::in_dialog(id, answer.is_accepted());
+        let dialog = protocol::Decision::in_dialog(id, answer.is_accepted());
         Some(dialog.data(answer.confirmation.clone()))
     }
 }

@@ -10,7 +10,7 @@ use crate::json::{Json, JsonError, Kind, List, Members, Reader, Wire};
 /// because clients differ in what they send.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Data<'a> {
+pub enum ReferenceData<'a> {
     /// `client.file`: an open file, from VS Code and Visual Studio.
     ClientFile(ClientFile),
     /// `client.selection`: the selected lines of an open file.
@@ -32,7 +32,7 @@ pub enum Data<'a> {
     Other(Option<&'a Json>),
 }
 
-impl<'a> Data<'a> {
+impl<'a> ReferenceData<'a> {
     pub(super) fn read(kind: &str, data: Option<&'a Json>) -> Self {
         // Data of a known type that does not match it is passed on raw, and never fails the
         // request.

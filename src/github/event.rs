@@ -40,13 +40,13 @@ pub enum Output {
     /// A default event with more than a piece of text.
     Chunk(Chunk),
     /// An event with another name.
-    Raw(Raw),
+    Raw(UnknownEvent),
 }
 
 /// An event whose name this crate does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Raw {
+pub struct UnknownEvent {
     /// The name.
     pub name: EventName,
     /// The data of the event, as text. To be sent it must be a single line: known clients treat each `data` line as an
@@ -54,7 +54,7 @@ pub struct Raw {
     pub data: String,
 }
 
-impl Raw {
+impl UnknownEvent {
     /// Creates an event with any name. Known clients reject or ignore it.
     #[must_use]
     pub fn new(name: EventName, data: impl Into<String>) -> Self {
@@ -100,7 +100,7 @@ impl Event {
             "message" if data.trim() == "[DONE]" => Ok(Self::Done),
             "message" => Chunk::new(json()?).map(Self::of_chunk),
             name => match EventName::try_from(name) {
-                Ok(name) => Ok(Output::Raw(Raw::new(name, data)).into()),
+                Ok(name) => Ok(Output::Raw(UnknownEvent::new(name, data)).into()),
                 // A decoded name has no line end, so this cannot fail.
                 Err(_) => Err(EventError::Invalid("an event name")),
             },

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use super::answer::Answer;
+use super::decision::ConfirmationDecision;
 use super::reference::Reference;
 use crate::json::{Json, List, Members, Wire, present};
 use crate::protocol::redacted::{Cut, Size};
@@ -27,9 +27,9 @@ pub struct Message {
     #[wire(name = "copilot_references")]
     pub references: List<Reference>,
     /// Answers to confirmations. Only those on the last message count, see
-    /// [`ChatRequest::answers`](super::ChatRequest::answers).
+    /// [`ChatRequest::decisions`](super::ChatRequest::decisions).
     #[wire(name = "copilot_confirmations")]
-    pub confirmations: List<Answer>,
+    pub confirmations: List<ConfirmationDecision>,
     /// Members that have no field here, and the fields above that were sent as `null` or empty.
     pub unknown: Members,
 }

@@ -36,7 +36,6 @@
 //! their sources. "Recorded" means a real request of August 2024. `#` and a number is an issue of
 //! the named repository.
 
-mod answer;
 mod caller;
 mod chunk;
 mod chunk_form;
@@ -45,6 +44,7 @@ mod context;
 mod conversation;
 mod copilot_error;
 mod data;
+mod decision;
 mod deltas;
 mod event;
 mod message;
@@ -59,7 +59,6 @@ mod verified;
 #[cfg(feature = "verify")]
 pub mod verify;
 
-pub use answer::Answer;
 pub use caller::{Token, integration_id};
 pub use chunk::Chunk;
 pub use chunk_form::ChunkForm;
@@ -67,10 +66,11 @@ pub use confirmation::Confirmation;
 pub use context::{Context, EditorContext, Withheld, WithheldReason};
 pub use copilot_error::{CopilotError, ErrorKind};
 pub use data::{
-    AgentProfile, ClientFile, ClientSelection, Data, Exclusion, Language, LineRange, Position,
-    RefInfo, Repository, RepositoryFile,
+    AgentProfile, ClientFile, ClientSelection, Exclusion, Language, LineRange, Position, RefInfo,
+    ReferenceData, Repository, RepositoryFile,
 };
-pub use event::{Event, Output, Raw};
+pub use decision::ConfirmationDecision;
+pub use event::{Event, Output, UnknownEvent};
 pub use message::{Content, FunctionCall, Message};
 pub use mount::Mount;
 pub use page_url::{Page, PageUrl};
@@ -81,7 +81,7 @@ pub use session_info::SessionInfo;
 pub use skill::{Skill, SkillCall, SkillReply};
 pub use verified::Verified;
 
-use crate::json::Wire;
+use crate::json::{Kind, Wire};
 use std::borrow::Cow;
 
 use bytes::Bytes;
@@ -123,7 +123,7 @@ impl Protocol for GitHub {
         }
         let request = <ChatRequest as Wire>::parse(&body)?;
         if request.messages.is_empty() {
-            let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "must not be empty");
+            let refusal = Refusal::required("messages", Kind::Array, &request.unknown);
             return Err(refusal.at_list("messages", &request.messages));
         }
         Ok(request)

@@ -15,7 +15,9 @@ use super::{GitHub, Skill, SkillCall, SkillReply};
 use crate::agent::{Agent, Body};
 use crate::json::Json;
 use crate::protocol::Refusal;
-use crate::router::{self, AgentEndpoint, Call, Endpoint, MountError, RouteKind, Site, json};
+use crate::router::{
+    self, AgentEndpoint, Endpoint, HttpRequest, MountError, RouteKind, Site, json,
+};
 
 /// The mount options of an agent or a skill.
 ///
@@ -225,7 +227,7 @@ struct Gated<E> {
 
 #[async_trait]
 impl<E: Endpoint> Endpoint for Gated<E> {
-    async fn call(&self, mut call: Call) -> Response<Body> {
+    async fn call(&self, mut call: HttpRequest) -> Response<Body> {
         let body = std::mem::take(&mut call.body);
         match self.mount.admit(&call.parts.headers, body).await {
             Ok(body) => {
@@ -263,7 +265,7 @@ struct Probe;
 
 #[async_trait]
 impl Endpoint for Probe {
-    async fn call(&self, _: Call) -> Response<Body> {
+    async fn call(&self, _: HttpRequest) -> Response<Body> {
         text("OK")
     }
 
@@ -277,7 +279,7 @@ struct SkillEndpoint<S>(S);
 
 #[async_trait]
 impl<S: Skill> Endpoint for SkillEndpoint<S> {
-    async fn call(&self, mut call: Call) -> Response<Body> {
+    async fn call(&self, mut call: HttpRequest) -> Response<Body> {
         let body = std::mem::take(&mut call.body);
         let arguments = Json::parse(body).and_then(|body| body.decode::<S::Arguments>());
         let arguments = match arguments {

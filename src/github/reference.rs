@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::data::Data;
+use super::data::ReferenceData;
 use crate::json::{Json, Kind, Members, Wire, present};
 use crate::protocol::{Citation, SendError};
 
@@ -152,8 +152,8 @@ impl Reference {
 
     /// Returns the data, typed by the reference's type.
     #[must_use]
-    pub fn typed(&self) -> Data<'_> {
-        Data::read(&self.kind, self.data.as_ref())
+    pub fn typed(&self) -> ReferenceData<'_> {
+        ReferenceData::read(&self.kind, self.data.as_ref())
     }
 
     /// Returns the display name, if there is one.

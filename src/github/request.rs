@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::answer::Answer;
 use super::context::Context;
+use super::decision::ConfirmationDecision;
 use super::message::Message;
 use super::session_info::SessionInfo;
 use crate::json::wire::object;
@@ -80,7 +80,7 @@ impl ChatRequest {
 
     /// Returns an iterator over the user's answers to confirmations on the last message. Answers on
     /// earlier messages must not trigger an action again.
-    pub fn answers(&self) -> impl Iterator<Item = &Answer> {
+    pub fn decisions(&self) -> impl Iterator<Item = &ConfirmationDecision> {
         let last = self.messages.last();
         last.into_iter().flat_map(|message| &message.confirmations)
     }

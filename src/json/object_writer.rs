@@ -51,12 +51,12 @@ impl Json {
     /// assert_eq!(json.text(), r#"{"type":"table","hidden":false}"#);
     /// ```
     pub fn object(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(128);
         let mut object = ObjectWriter::new(&mut out, Escape::JsonAndSeparators);
         write(&mut object);
         object.finish();
         // An object that was written member by member is valid.
-        Self::parse(out).unwrap_or_default()
+        Self::trusted(out.into())
     }
 }
 

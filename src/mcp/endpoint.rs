@@ -16,12 +16,12 @@ use super::error::RpcError;
 use super::message::{self, Era, Message, SESSION, VERSION, is_id};
 use super::mount::{Mounted, Server, Tools};
 use super::request::{CONVERSATION, CallRequest, LINKS_SINCE, has_dialogs};
-use super::{CallResult, Mcp, documents, thread};
+use super::{CallToolResult, Mcp, documents, thread};
 use crate::agent::Body;
 use crate::conversations::ChainError;
 use crate::json::{Json, Kind, Wire as _};
 use crate::protocol::{Protocol as _, Refusal, User};
-use crate::router::{Call, Endpoint, json};
+use crate::router::{Endpoint, HttpRequest, json};
 
 /// The time limit for reading a conversation from the store before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
@@ -95,7 +95,11 @@ fn session_id(message: &Message, version: &str) -> Option<HeaderValue> {
 }
 
 impl Messages {
-    async fn answer(&self, call: Call, message: &Message) -> Result<Response<Body>, RpcError> {
+    async fn answer(
+        &self,
+        call: HttpRequest,
+        message: &Message,
+    ) -> Result<Response<Body>, RpcError> {
         let era = message.era(&call.parts.headers)?;
         let (method, id) = match (message.method.as_deref(), &message.id) {
             (Some(method), Some(id)) => (method, id),
@@ -146,7 +150,7 @@ impl Messages {
     /// Runs the agent of a tool.
     async fn run(
         &self,
-        mut call: Call,
+        mut call: HttpRequest,
         mut request: CallRequest,
     ) -> Result<Response<Body>, RpcError> {
         let name = request.params.name.clone();
@@ -248,7 +252,7 @@ fn session(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// Cancels a call of the same session.
-async fn cancel(call: &Call, message: &Message) {
+async fn cancel(call: &HttpRequest, message: &Message) {
     let session = session(&call.parts.headers);
     let (Some(calls), Some(session), Some(id)) =
         (call.shared::<Calls>(), session, message.param("requestId"))
@@ -273,13 +277,13 @@ async fn cancel(call: &Call, message: &Message) {
 /// The text for a handle of an unknown conversation.
 const UNKNOWN: &str = "There is no such conversation. Ask without `conversation`.";
 
-fn user(call: &Call) -> Option<Arc<str>> {
+fn user(call: &HttpRequest) -> Option<Arc<str>> {
     let user = call.parts.extensions.get::<User>();
     user.map(|user| Arc::clone(&user.id))
 }
 
 /// Passes an answer to its dialog.
-fn reply(call: &Call, id: &Json, answer: &Json) {
+fn reply(call: &HttpRequest, id: &Json, answer: &Json) {
     let action = answer.get("result").and_then(|result| result.get("action"));
     let action = action.as_ref().and_then(Json::string);
     if let (Some(dialogs), Some(id)) = (call.shared::<Dialogs>(), id.string()) {
@@ -293,7 +297,7 @@ fn reply(call: &Call, id: &Json, answer: &Json) {
 
 /// Returns the failed result of a call that no agent has run.
 fn failed(id: &Json, era: Era, text: &str) -> Response<Body> {
-    let mut result = CallResult::failed(text);
+    let mut result = CallToolResult::failed(text);
     if era == Era::Stateless {
         "complete".clone_into(&mut result.result_type);
     }
@@ -328,7 +332,7 @@ async fn whole(response: Response<Body>) -> Response<Body> {
 
 #[async_trait]
 impl Endpoint for Messages {
-    async fn call(&self, mut call: Call) -> Response<Body> {
+    async fn call(&self, mut call: HttpRequest) -> Response<Body> {
         if !call.is_origin_allowed() {
             return self.refuse(&foreign());
         }

@@ -13,11 +13,11 @@ use crate::protocol::{EventError, FrameEvent};
 #[non_exhaustive]
 pub enum Event {
     /// `notifications/progress`: the call is still running.
-    Progress(Progress),
+    Progress(ProgressNotification),
     /// `elicitation/create`: a question to the user, in versions with sessions.
     Question(Elicitation),
     /// The result of the call. It is the last event.
-    Result(Answer),
+    Result(CallResponse),
     /// The call failed before the tool ran. It is the last event.
     Error(Failed),
     /// Any other message: a JSON object.
@@ -28,7 +28,7 @@ pub enum Event {
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase")]
-pub struct Progress {
+pub struct ProgressNotification {
     /// The token of the call.
     pub progress_token: Json,
     /// A number that increases with each message.
@@ -71,11 +71,11 @@ pub struct ElicitParams {
 /// The result of a call, with the id of the call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct CallResponse {
     /// The id of the call.
     pub id: Json,
     /// The result.
-    pub result: CallResult,
+    pub result: CallToolResult,
 }
 
 /// An error, with the id of the call.
@@ -92,12 +92,12 @@ pub struct Failed {
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase", null_is_absent)]
-pub struct CallResult {
+pub struct CallToolResult {
     /// `complete`, or `input_required` for a question; empty in versions with sessions.
     #[wire(cut)]
     pub result_type: String,
     /// The parts of the answer.
-    pub content: List<Content>,
+    pub content: List<ContentBlock>,
     /// `true` if the call failed.
     pub is_error: bool,
     /// The questions, by their keys.
@@ -113,7 +113,7 @@ pub struct CallResult {
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(tag = "type", rename_all = "snake_case")]
-pub enum Content {
+pub enum ContentBlock {
     /// Text.
     Text(TextContent),
     /// An image.
@@ -174,10 +174,10 @@ pub struct ResourceLink {
     pub unknown: Members,
 }
 
-impl CallResult {
+impl CallToolResult {
     /// Creates the result of a call that failed.
     pub(super) fn failed(text: &str) -> Self {
-        let text = Content::Text(TextContent::new(text));
+        let text = ContentBlock::Text(TextContent::new(text));
         Self {
             content: [text].into_iter().collect(),
             is_error: true,
@@ -189,7 +189,7 @@ impl CallResult {
     #[must_use]
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|part| match part {
-            Content::Text(text) => Some(text.text.as_str()),
+            ContentBlock::Text(text) => Some(text.text.as_str()),
             _ => None,
         });
         texts.collect::<Vec<_>>().join("\n")
@@ -222,7 +222,7 @@ impl Event {
         };
         let id = message.id;
         match message.method.as_deref() {
-            Some("notifications/progress") => Progress::from_raw(&message.params)
+            Some("notifications/progress") => ProgressNotification::from_raw(&message.params)
                 .map_or_else(|| Self::Other(json), Self::Progress),
             Some("elicitation/create") => match ElicitParams::from_raw(&message.params) {
                 Some(params) => Self::Question(Elicitation { id, params }),
@@ -230,11 +230,11 @@ impl Event {
             },
             Some(_) => Self::Other(json),
             None => {
-                let result = CallResult::from_raw(&message.result);
+                let result = CallToolResult::from_raw(&message.result);
                 let error = ErrorObject::from_raw(&message.error);
                 match (result, error) {
                     (_, Some(error)) => Self::Error(Failed { id, error }),
-                    (Some(result), None) => Self::Result(Answer { id, result }),
+                    (Some(result), None) => Self::Result(CallResponse { id, result }),
                     (None, None) => Self::Other(json),
                 }
             }

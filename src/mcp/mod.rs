@@ -43,7 +43,7 @@
 //! | `call`, `calls` | an error: the tools of the caller are unknown |
 //! | `cut` | a paragraph of text |
 //!
-//! Beyond parts, an agent for this protocol can send [`Content`]: images and links, which most clients do not show.
+//! Beyond parts, an agent for this protocol can send [`ContentBlock`]: images and links, which most clients do not show.
 //!
 //! # Two forms of the protocol
 //!
@@ -96,8 +96,8 @@ mod thread;
 
 pub use error::ErrorObject;
 pub use event::{
-    Answer, CallResult, Content, ElicitParams, Elicitation, Event, Failed, ImageContent, Progress,
-    ResourceLink, TextContent,
+    CallResponse, CallToolResult, ContentBlock, ElicitParams, Elicitation, Event, Failed,
+    ImageContent, ProgressNotification, ResourceLink, TextContent,
 };
 pub use mount::{Mount, Server};
 pub use request::{CallParams, CallRequest, Meta, STATELESS, VERSIONS};
@@ -208,10 +208,10 @@ fn question_scope(request: &CallRequest) -> Option<Cow<'_, str>> {
 
 /// Writes the result of a call whose reply was lost.
 fn lost(id: crate::json::Json, out: &mut Vec<u8>) {
-    let mut result = CallResult::failed(AgentError::LOST);
+    let mut result = CallToolResult::failed(AgentError::LOST);
     // Required in the version without sessions, and ignored in the others.
     "complete".clone_into(&mut result.result_type);
-    Event::Result(Answer { id, result }).write(out);
+    Event::Result(CallResponse { id, result }).write(out);
 }
 
 /// The script that emulates the front end on the playground.

@@ -9,14 +9,14 @@ use super::position::Position;
 use super::{Mcp, lost, message};
 use crate::agent::Body;
 use crate::protocol::{Protocol as _, Refusal};
-use crate::router::{self, Call, Endpoint, RouteKind};
+use crate::router::{self, Endpoint, HttpRequest, RouteKind};
 
 /// `GET /mcp` with `last-event-id`: the events of a reply after that id.
 pub(super) struct Resume;
 
 #[async_trait]
 impl Endpoint for Resume {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         if !call.is_origin_allowed() {
             return self.refuse(&foreign());
         }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::dialog::Dialog;
-use super::event::{Answer, CallResult, Content, ElicitParams, Elicitation, Event, TextContent};
+use super::event::{
+    CallResponse, CallToolResult, ContentBlock, ElicitParams, Elicitation, Event, TextContent,
+};
 use super::message::Era;
 use super::position::Position;
 use super::request::{INPUT, SEPARATOR};
@@ -71,7 +73,7 @@ pub struct Reply {
     /// The text so far.
     text: String,
     /// Parts besides the text.
-    parts: Vec<Content>,
+    parts: Vec<ContentBlock>,
     room: Room<LIMIT>,
     asked: Asked,
     /// The position of the next event, if the reply is stored and its events have ids.
@@ -85,7 +87,7 @@ pub struct Reply {
 enum Asked {
     Nothing,
     /// The question is part of the result.
-    Result(Box<CallResult>),
+    Result(Box<CallToolResult>),
     /// The question was sent as a request on the stream.
     Stream,
 }
@@ -236,7 +238,7 @@ impl Reply {
         };
         if self.has_forms {
             let text = question.to_text()?;
-            let mut result = CallResult::default();
+            let mut result = CallToolResult::default();
             "input_required".clone_into(&mut result.result_type);
             let request = Json::object(|request| {
                 request.str("method", "elicitation/create");
@@ -303,7 +305,7 @@ impl Reply {
                     result.str("resultType", "complete");
                 }
                 let text = TextContent::new(text);
-                let text = std::iter::once(Content::Text(text));
+                let text = std::iter::once(ContentBlock::Text(text));
                 let parts = text.chain(self.parts.iter().cloned());
                 result.array("content", parts, |part, to| {
                     part.write_to(to);
@@ -320,10 +322,9 @@ impl Reply {
 }
 
 impl Blocks for Reply {
-    type Output = Content;
+    type Output = ContentBlock;
     type Ending = Infallible;
     type Event = Infallible;
-    type Document = Infallible;
 
     fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
         match *never {}
@@ -376,14 +377,14 @@ impl Blocks for Reply {
         Ok(())
     }
 
-    fn output(&mut self, output: &Content, to: &mut To<'_>) -> Result<(), SendError> {
+    fn output(&mut self, output: &ContentBlock, to: &mut To<'_>) -> Result<(), SendError> {
         match output {
-            Content::Text(text) => self.push(&text.text, to.stream()),
-            Content::Other(_) => Err(SendError::Invalid(
+            ContentBlock::Text(text) => self.push(&text.text, to.stream()),
+            ContentBlock::Other(_) => Err(SendError::Invalid(
                 "content of a type that clients do not know".to_owned(),
             )),
             // Clients of these versions lose an answer with content of a type that they do not know.
-            Content::ResourceLink(link) if self.is_plain => {
+            ContentBlock::ResourceLink(link) if self.is_plain => {
                 let link = Citation::new(&*link.name).url(&*link.uri);
                 self.part(Part::Cite(&link), to)
             }
@@ -421,7 +422,7 @@ impl Blocks for Reply {
             }
             (_, Asked::Result(result)) => {
                 let (id, result) = (self.id.clone(), *result);
-                self.event(&Event::Result(Answer { id, result }), out);
+                self.event(&Event::Result(CallResponse { id, result }), out);
             }
             (_, Asked::Stream) if self.dialog.as_ref().is_some_and(|it| it.is_open()) => {
                 self.text.push_str(UNANSWERED);

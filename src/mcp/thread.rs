@@ -6,7 +6,7 @@ use super::CallRequest;
 use super::endpoint::random;
 use super::event::Event;
 use super::request::continuation;
-use crate::conversations::{ChainError, Recorded, Recorder, Recording, UserConversations};
+use crate::conversations::{ChainError, Recorder, Recording, TurnRecord, UserConversations};
 use crate::json::Json;
 use crate::protocol::FrameEvent as _;
 
@@ -91,7 +91,7 @@ struct CallRecorder {
 }
 
 impl Recorder for CallRecorder {
-    fn push(&mut self, bytes: &[u8]) -> Option<Recorded> {
+    fn push(&mut self, bytes: &[u8]) -> Option<TurnRecord> {
         let lines = bytes.split(|byte| *byte == b'\n');
         let mut data = lines.filter_map(|line| line.strip_prefix(b"data: "));
         let result = data.find_map(|data| {
@@ -110,6 +110,6 @@ impl Recorder for CallRecorder {
         let record = Json::object(|turn| {
             turn.str("question", &self.question).str("answer", answer);
         });
-        Some(Recorded::new(&*self.id, record))
+        Some(TurnRecord::new(&*self.id, record))
     }
 }

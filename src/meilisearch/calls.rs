@@ -5,9 +5,9 @@ use std::mem;
 
 use crate::json::{Json, Wire};
 use crate::openai::ToolCallDelta;
-use crate::protocol::TooLarge;
+use crate::sse::TooLarge;
 
-use super::{Append, Call, Event, Message, Progress, Sources, Unknown, tools};
+use super::{Append, Event, Message, SearchProgress, Sources, ToolCall, Unknown, tools};
 
 /// The incomplete calls of a stream.
 ///
@@ -29,7 +29,7 @@ pub(super) struct Calls {
 #[derive(Debug)]
 struct Open {
     index: u32,
-    call: Call,
+    call: ToolCall,
     nesting: Nesting,
 }
 
@@ -64,7 +64,7 @@ impl Calls {
         }
         let mut nesting = Nesting::default();
         nesting.push(arguments);
-        let call = Call::new(piece.id.as_deref().unwrap_or_default(), name, arguments);
+        let call = ToolCall::new(piece.id.as_deref().unwrap_or_default(), name, arguments);
         // The usual case: one piece, which never enters the buffers.
         if nesting.closed {
             out.extend([event(call)]);
@@ -136,7 +136,7 @@ impl Calls {
 }
 
 /// Converts a complete call to an event.
-fn event(call: Call) -> Event {
+fn event(call: ToolCall) -> Event {
     // Names are compared, not ids: those of notifications are random, and other calls have no
     // results.
     let event = match call.name.as_str() {
@@ -146,13 +146,13 @@ fn event(call: Call) -> Event {
     event.unwrap_or(Event::Unknown(Unknown::Call(call)))
 }
 
-fn read(call: &Call) -> Option<Event> {
+fn read(call: &ToolCall) -> Option<Event> {
     let arguments = Json::parse(call.arguments.clone().into_bytes()).ok()?;
     let id = call.id.clone();
     Some(match call.name.as_str() {
-        tools::PROGRESS => Event::Progress(Progress {
+        tools::PROGRESS => Event::Progress(SearchProgress {
             id,
-            ..Progress::read(&arguments)?
+            ..SearchProgress::read(&arguments)?
         }),
         tools::SOURCES => Event::Sources(Sources {
             id,

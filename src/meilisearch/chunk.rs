@@ -4,7 +4,8 @@ use bytes::Bytes;
 
 use crate::json::{Json, JsonError, Kind, List, Members, Wire, present};
 
-use super::{Failure, FinishReason, Provider};
+use super::{Provider, StreamError};
+use crate::openai::FinishReason;
 
 /// A chunk as Meilisearch 1.50 writes it: every chunk has all keys, absent values are `null`, and the order of the
 /// keys is fixed.
@@ -64,7 +65,7 @@ pub(super) enum Frame {
     /// A chat completion chunk.
     Chunk(Chunk),
     /// An error.
-    Error(Failure),
+    Error(StreamError),
     /// Any other JSON.
     Other(Json),
 }
@@ -104,7 +105,10 @@ impl Frame {
         Ok(match error {
             Some(error) if choices.is_none_or(List::is_absent) => {
                 let event_id = chunk.unknown.get("event_id").and_then(Json::string);
-                Self::Error(Failure::read(event_id.unwrap_or_default().into(), error))
+                Self::Error(StreamError::read(
+                    event_id.unwrap_or_default().into(),
+                    error,
+                ))
             }
             _ if choices.is_some() => Self::Chunk(chunk.into()),
             _ => Self::Other(Json::parse(body)?),

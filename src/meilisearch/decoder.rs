@@ -9,7 +9,8 @@ use crate::sse;
 use super::calls::Calls;
 use super::chunk::{Frame, Piece};
 use super::round::Round;
-use super::{Event, Failure, FinishReason, Outcome, Provider, Unknown};
+use super::{Event, Provider, StreamError, StreamOutcome, Unknown};
+use crate::openai::FinishReason;
 
 /// A decoder of the server's stream, for an [`EventDecoder`](crate::protocol::EventDecoder).
 ///
@@ -17,7 +18,8 @@ use super::{Event, Failure, FinishReason, Outcome, Provider, Unknown};
 /// fragments and the member names of the documentation are accepted.
 ///
 /// ```
-/// use copilot_wire::meilisearch::{Event, FinishReason, Meilisearch, Outcome};
+/// use copilot_wire::meilisearch::{Event, Meilisearch, StreamOutcome};
+/// use copilot_wire::openai::FinishReason;
 /// use copilot_wire::protocol::EventDecoder;
 ///
 /// let mut decoder = EventDecoder::<Meilisearch>::new();
@@ -33,7 +35,7 @@ use super::{Event, Failure, FinishReason, Outcome, Provider, Unknown};
 ///     }
 /// }
 /// assert_eq!(text, "Hello");
-/// assert_eq!(decoder.decoder().outcome(), Outcome::Answered(FinishReason::Stop));
+/// assert_eq!(decoder.decoder().outcome(), StreamOutcome::Answered(FinishReason::Stop));
 /// # Ok::<(), copilot_wire::protocol::EventError>(())
 /// ```
 pub struct Decoder {
@@ -46,7 +48,7 @@ pub struct Decoder {
     /// Set after the finish reason `tool_calls`, which the server forwards by mistake at the end of
     /// a round. The next frame shows if it ended a round or the answer.
     undecided: bool,
-    failure: Option<Failure>,
+    failure: Option<StreamError>,
     done: bool,
 }
 
@@ -138,13 +140,13 @@ impl Decode for Decoder {
 impl Decoder {
     /// Returns the outcome of the stream, after its body has ended.
     #[must_use]
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> StreamOutcome {
         match (&self.failure, self.done, &self.finish) {
             // A failure takes precedence: `[DONE]` follows errors too, and an error can even follow the finish reason.
-            (Some(failure), ..) => Outcome::Failed(failure.clone()),
-            (None, false, _) => Outcome::Truncated,
-            (None, true, Some(reason)) => Outcome::Answered(reason.clone()),
-            (None, true, None) => Outcome::Incomplete,
+            (Some(failure), ..) => StreamOutcome::Failed(failure.clone()),
+            (None, false, _) => StreamOutcome::Truncated,
+            (None, true, Some(reason)) => StreamOutcome::Answered(reason.clone()),
+            (None, true, None) => StreamOutcome::Incomplete,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::json::Json;
 
-use super::{Append, Call, Failure, FinishReason, Progress, Provider, SearchFailure, Sources};
+use super::{Append, Provider, SearchFailure, SearchProgress, Sources, StreamError, ToolCall};
+use crate::openai::FinishReason;
 
 /// An event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,13 +14,13 @@ pub enum Event {
     /// A piece of a refusal: the text with which the model declines.
     Refusal(String),
     /// The start of a search.
-    Progress(Progress),
+    Progress(SearchProgress),
     /// A message to add to the history.
     Append(Append),
     /// The documents that a search found.
     Sources(Sources),
     /// An error: of one search, after which the answer continues, or of the complete answer.
-    Error(Failure),
+    Error(StreamError),
     /// The start of the model's next round, after a search. The text has no separator between
     /// rounds; [`History::apply`](super::History::apply) returns it with one.
     RoundBreak,
@@ -30,7 +31,7 @@ pub enum Event {
     Logprobs(Json),
     /// The end of the answer, with its reason. The stream continues until [`Done`](Self::Done).
     Finish(FinishReason),
-    /// The regular end of the stream. The result of the answer is in [`Outcome`](super::Outcome).
+    /// The regular end of the stream. The result of the answer is in [`StreamOutcome`](super::StreamOutcome).
     Done,
     /// An event that this crate does not know.
     Unknown(Unknown),
@@ -42,7 +43,7 @@ pub enum Event {
 pub enum Unknown {
     /// A call: a notification with an unknown name or with invalid arguments, or a function call.
     /// It is complete if the stream was.
-    Call(Call),
+    Call(ToolCall),
     /// A frame, or a part of one.
     Frame(Json),
 }
@@ -58,7 +59,7 @@ pub enum Output {
     /// A piece of a refusal.
     Refusal(String),
     /// The start of a search.
-    Progress(Progress),
+    Progress(SearchProgress),
     /// A message to add to the history.
     Append(Append),
     /// The documents that a search found.
@@ -73,7 +74,7 @@ pub enum Output {
     Logprobs(Json),
     /// A call that this crate does not know, such as a notification of a later server. It is sent
     /// unconditionally.
-    Call(Call),
+    Call(ToolCall),
 }
 
 /// The end of a turn, other than the regular one.
@@ -82,11 +83,11 @@ pub enum Output {
 pub enum Ending {
     /// The answer ends for this reason.
     Finish(FinishReason),
-    /// The answer failed. A failure of the kind [`Failure::SEARCH`], which clients do not treat as
+    /// The answer failed. A failure of the kind [`StreamError::SEARCH`], which clients do not treat as
     /// the end, is sent as a `server_error`.
-    Failure(Failure),
+    Failure(StreamError),
 }
 
-crate::from_values!(Output { Progress(Progress), Append(Append), Sources(Sources), Provider(Provider), SearchFailure(SearchFailure) });
+crate::from_values!(Output { Progress(SearchProgress), Append(Append), Sources(Sources), Provider(Provider), SearchFailure(SearchFailure) });
 
-crate::from_values!(Ending { Finish(FinishReason), Failure(Failure) });
+crate::from_values!(Ending { Finish(FinishReason), Failure(StreamError) });

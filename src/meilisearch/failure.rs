@@ -12,7 +12,7 @@ use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent, escape = Json)]
-pub struct Failure {
+pub struct StreamError {
     /// The id of the event. An empty one is replaced by a random one.
     #[wire(skip, cut)]
     pub event_id: String,
@@ -36,7 +36,7 @@ pub struct Failure {
     pub unknown: Members,
 }
 
-impl Failure {
+impl StreamError {
     /// The kind of the failure of one search.
     pub const SEARCH: &'static str = "response_error";
 
@@ -85,27 +85,27 @@ impl Failure {
 /// OpenAI's own clients abort on any error in a stream, so [`Reply::error`](crate::Reply::error)
 /// becomes text instead; send this only to clients that are known to support it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchFailure(Failure);
+pub struct SearchFailure(StreamError);
 
 impl SearchFailure {
     /// Creates the failure of a search with the HTTP status that the search would have had.
     #[must_use]
     pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self(Failure::new(Failure::SEARCH, message).code(status.to_string()))
+        Self(StreamError::new(StreamError::SEARCH, message).code(status.to_string()))
     }
 }
 
-impl From<SearchFailure> for Failure {
+impl From<SearchFailure> for StreamError {
     fn from(search: SearchFailure) -> Self {
         search.0
     }
 }
 
-impl TryFrom<Failure> for SearchFailure {
-    type Error = Failure;
+impl TryFrom<StreamError> for SearchFailure {
+    type Error = StreamError;
 
     /// Converts a failure; returns it unchanged as the error if it is not that of a search.
-    fn try_from(failure: Failure) -> Result<Self, Failure> {
+    fn try_from(failure: StreamError) -> Result<Self, StreamError> {
         if failure.is_terminal() {
             return Err(failure);
         }

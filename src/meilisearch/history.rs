@@ -14,11 +14,11 @@ use super::{Event, Message};
 /// byte, in order, and the text of the turn follows them.
 ///
 /// ```
-/// use copilot_wire::meilisearch::{Append, Call, Event, History, Message};
+/// use copilot_wire::meilisearch::{Append, ToolCall, Event, History, Message};
 ///
 /// let mut history = History::new();
 /// history.push(Message::user("Which films are about robots?"));
-/// let call = Call::new("call_1", "_meiliSearchInIndex", r#"{"index_uid":"movies","q":"robot"}"#);
+/// let call = ToolCall::new("call_1", "_meiliSearchInIndex", r#"{"index_uid":"movies","q":"robot"}"#);
 /// for event in [
 ///     Event::Append(Append::new(Message::calls([&call]))),
 ///     Event::Append(Append::new(Message::tool("call_1", "Metropolis (1927)"))),

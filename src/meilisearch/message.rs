@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{Escape, Json, Kind, ObjectWriter, Wire};
-use crate::openai::{FunctionCall, ToolCall};
+use crate::openai::{self, FunctionCall};
 use crate::protocol::redacted::{Cut, Size};
 
 /// A message of the conversation, stored as its JSON object.
@@ -26,7 +26,7 @@ pub struct Message {
 /// A tool call of the model, in an assistant message. `Debug` does not print the arguments.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Call {
+pub struct ToolCall {
     /// The id, which the result repeats.
     pub id: String,
     /// The name of the function.
@@ -35,7 +35,7 @@ pub struct Call {
     pub arguments: String,
 }
 
-impl Call {
+impl ToolCall {
     /// Creates a call.
     #[must_use]
     pub fn new(
@@ -79,11 +79,11 @@ impl Message {
     /// Creates a message with tool calls of the assistant. Each one needs its [`tool`](Self::tool)
     /// message right after.
     #[must_use]
-    pub fn calls<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Self {
+    pub fn calls<'a>(calls: impl IntoIterator<Item = &'a ToolCall>) -> Self {
         Self::write("assistant", |message| {
             // Serializing strings cannot fail.
             let _ = message.array("tool_calls", calls, |call, place| {
-                ToolCall::from(call).write_to(place);
+                openai::ToolCall::from(call).write_to(place);
                 Ok(())
             });
         })
@@ -153,7 +153,7 @@ impl Message {
 
     /// Returns the tool calls of the message.
     #[must_use]
-    pub fn tool_calls(&self) -> Vec<Call> {
+    pub fn tool_calls(&self) -> Vec<ToolCall> {
         self.call_elements().map(|(call, _)| call).collect()
     }
 
@@ -164,13 +164,13 @@ impl Message {
     }
 
     /// Returns an iterator over the tool calls, each with its JSON.
-    pub(super) fn call_elements(&self) -> impl Iterator<Item = (Call, Json)> {
+    pub(super) fn call_elements(&self) -> impl Iterator<Item = (ToolCall, Json)> {
         let calls = self.json.get("tool_calls").unwrap_or_default();
         let calls: Vec<Json> = calls.elements().collect();
         calls.into_iter().map(|json| {
-            let call = ToolCall::from_raw(&json).unwrap_or_default();
+            let call = openai::ToolCall::from_raw(&json).unwrap_or_default();
             let (name, arguments) = call.named();
-            (Call::new(&*call.id, name, arguments), json)
+            (ToolCall::new(&*call.id, name, arguments), json)
         })
     }
 
@@ -201,8 +201,8 @@ impl Message {
     }
 }
 
-impl From<&Call> for ToolCall {
-    fn from(call: &Call) -> Self {
+impl From<&ToolCall> for openai::ToolCall {
+    fn from(call: &ToolCall) -> Self {
         Self {
             id: call.id.clone(),
             function: FunctionCall {
@@ -215,9 +215,9 @@ impl From<&Call> for ToolCall {
     }
 }
 
-impl fmt::Debug for Call {
+impl fmt::Debug for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Call")
+        f.debug_struct("ToolCall")
             .field("id", &self.id)
             .field("name", &self.name)
             .field("arguments", &Size::of(&self.arguments))

@@ -1,16 +1,17 @@
 //! Outcomes of streams.
 
-use super::{Failure, FinishReason};
+use super::StreamError;
+use crate::openai::FinishReason;
 
 /// The outcome of a stream. The HTTP status is 200 for all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum StreamOutcome {
     /// The answer has a finish reason, and the stream is complete.
     Answered(FinishReason),
     /// The answer failed with a terminal error, possibly after text or even after the finish
     /// reason.
-    Failed(Failure),
+    Failed(StreamError),
     /// The stream is complete, but the answer has no finish reason: it is empty, or the server
     /// stopped after its twentieth round.
     Incomplete,
@@ -19,7 +20,7 @@ pub enum Outcome {
     Truncated,
 }
 
-impl Outcome {
+impl StreamOutcome {
     /// Returns `true` if the model answered.
     #[must_use]
     pub fn is_answered(&self) -> bool {

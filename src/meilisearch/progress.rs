@@ -8,7 +8,7 @@ use crate::json::{Json, JsonError, Kind, Members, Wire};
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(escape = Json)]
-pub struct Progress {
+pub struct SearchProgress {
     /// The id of the notification, unrelated to `call_id`. An empty one is replaced by a random
     /// one.
     #[wire(skip)]
@@ -46,7 +46,7 @@ pub struct Search {
     pub unknown: Members,
 }
 
-impl Progress {
+impl SearchProgress {
     /// Creates the notification of a search, with the arguments in the form that the server's
     /// models write.
     #[must_use]

@@ -6,7 +6,7 @@ use http::{HeaderValue, Response};
 
 use crate::protocol::{AgentError, Capabilities, Delta, Env, Extras, Protocol, Refusal, Session};
 
-use super::{ApiError, ChatRequest, Decoder, Event, Failure, Reply, session};
+use super::{ApiError, ChatRequest, Decoder, Event, Reply, StreamError, session};
 
 /// The protocol of Meilisearch chat.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +25,7 @@ impl Protocol for Meilisearch {
     const EXTRAS: Extras<Self> = Extras {
         lost: |_, _, out| {
             // The event has no id, because no environment is available here to create a random one.
-            Failure::new("server_error", AgentError::LOST).write("", out);
+            StreamError::new("server_error", AgentError::LOST).write("", out);
             out.extend_from_slice(b"data: [DONE]\n\n");
         },
         ..Extras::NONE

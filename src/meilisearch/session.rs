@@ -1,15 +1,12 @@
 //! One reply, as a stream of chunks.
 
-use std::convert::Infallible;
-
 use crate::json::{Escape, Json, ValueWriter, Wire};
-use crate::openai::{ToolCall, ToolCallDelta};
+use crate::openai::{self, ToolCallDelta};
 use crate::protocol::{Block, Blocks, End, Env, Part, SendError, Session, Writer};
 
 use super::chunk::{ChatChunk, Choice};
-use super::{
-    Call, ChatRequest, Ending, Event, Failure, FinishReason, Output, Provider, Tools, Unknown,
-};
+use super::{ChatRequest, Ending, Event, Output, Provider, StreamError, ToolCall, Tools, Unknown};
+use crate::openai::FinishReason;
 
 /// One reply: the rounds of a model, whose texts clients join.
 #[derive(Debug)]
@@ -49,7 +46,6 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
-    type Document = Infallible;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         let mut choice = Choice::default();
@@ -64,7 +60,7 @@ impl Blocks for Reply {
             Event::Finish(reason) => choice.finish_reason = Some(reason.clone()),
             Event::Unknown(Unknown::Call(call)) => {
                 // The server sends each call complete, at index 0 and with a unique id.
-                let whole = ToolCall {
+                let whole = openai::ToolCall {
                     id: self.id(&call.id),
                     ..call.into()
                 };
@@ -157,7 +153,7 @@ impl Blocks for Reply {
 
     fn end(&mut self, end: End<'_>, to: &mut To<'_>) -> Result<(), SendError> {
         if let End::Failed(failure) = end {
-            self.fail_with(Failure::new("server_error", failure.message), to);
+            self.fail_with(StreamError::new("server_error", failure.message), to);
             return Ok(());
         }
         if !self.has_reason {
@@ -174,7 +170,7 @@ impl Reply {
         if self.tools.contains(tool) {
             // `tool` is a single notification, so it has exactly one name.
             let name = tool.names().next().unwrap_or_default();
-            let call = Call::new(id, name, arguments.text());
+            let call = ToolCall::new(id, name, arguments.text());
             to.event(self, Event::Unknown(Unknown::Call(call)));
         }
     }
@@ -186,7 +182,7 @@ impl Reply {
         Ok(())
     }
 
-    fn fail_with(&self, failure: Failure, to: &mut To<'_>) {
+    fn fail_with(&self, failure: StreamError, to: &mut To<'_>) {
         to.fail();
         to.event(self, Event::Error(failure));
         to.event(self, Event::Done);

@@ -12,7 +12,7 @@ use crate::agent::Body;
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter};
 use crate::protocol::Refusal;
-use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json};
+use crate::router::{Endpoint, HttpRequest, MountError, RouteKind, Site, json};
 
 /// An entry of the list of models.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl Cards {
 
 /// Returns an iterator over the models that are listed below a base path, for [routes](Dialect::routes) of a dialect
 /// whose clients request the list in another format at another path.
-pub fn cards<'a>(call: &'a Call, base: &'a str) -> impl Iterator<Item = &'a Card> {
+pub fn cards<'a>(call: &'a HttpRequest, base: &'a str) -> impl Iterator<Item = &'a Card> {
     let cards = call.shared::<Cards>().into_iter();
     cards.flat_map(move |cards| cards.all.at(base))
 }
@@ -152,7 +152,7 @@ struct OneModel(String, Refuse);
 
 #[async_trait]
 impl Endpoint for OneModel {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let cards = call.shared::<Cards>();
         let id = call.param("model").unwrap_or_default();
         let catalog = cards.and_then(|cards| cards.catalog(&call.parts.headers));

@@ -12,11 +12,12 @@ use http::{Method, Response};
 
 use super::card::{list, unknown_model};
 use super::named::Named;
+use super::rate_limit::rename_rate_limits;
 use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
 use crate::conversations::{RecordError, UserConversations};
 use crate::protocol::Refusal;
-use crate::router::{Call, Endpoint, Mount, MountError, Site, stream};
+use crate::router::{Endpoint, HttpRequest, Mount, MountError, Site, stream};
 
 /// The timeout for all calls to a store of conversations before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
@@ -116,7 +117,7 @@ impl<P> Answers<P> {
 }
 
 impl<P: Dialect> Answers<P> {
-    async fn answer(&self, mut call: Call) -> Result<(Response<Body>, bool), Refusal> {
+    async fn answer(&self, mut call: HttpRequest) -> Result<(Response<Body>, bool), Refusal> {
         let body = std::mem::take(&mut call.body);
         if let Some(conversations) = call.conversations(call.route()) {
             call.parts.extensions.insert(conversations);
@@ -185,11 +186,12 @@ async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
 
 #[async_trait]
 impl<P: Dialect> Endpoint for Answers<P> {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let env = call.env().clone();
         let answer = self.answer(call).await;
         let (mut response, may_retry) =
             answer.unwrap_or_else(|refusal| (self.refuse(&refusal), false));
+        rename_rate_limits(response.headers_mut(), P::RATE_LIMIT);
         // Refusals need these headers too.
         P::finish(&mut response, may_retry, &env);
         response

@@ -35,13 +35,13 @@ pub enum PromptItem<'a> {
     /// [`Results`](Self::Results) follow.
     Assistant(Cow<'a, str>, Vec<Call<'a>>, Cow<'a, str>),
     /// The results of all calls of the preceding message; at least one.
-    Results(Vec<CallResult<'a>>),
+    Results(Vec<PromptResult<'a>>),
 }
 
 /// The result of a call, with its files.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct CallResult<'a> {
+pub struct PromptResult<'a> {
     /// The id of the call.
     pub id: String,
     /// The result as text.
@@ -52,7 +52,7 @@ pub struct CallResult<'a> {
     pub files: Vec<Attachment<'a>>,
 }
 
-impl CallResult<'_> {
+impl PromptResult<'_> {
     /// Creates an empty result of the call with this id.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
@@ -136,7 +136,7 @@ enum Said<'a> {
 /// A call with its result.
 struct Made<'a> {
     call: Call<'a>,
-    result: Option<CallResult<'a>>,
+    result: Option<PromptResult<'a>>,
     turn: usize,
     kind: MadeBy,
 }
@@ -210,7 +210,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    fn push(&mut self, call: Call<'a>, kind: MadeBy, result: Option<CallResult<'a>>) {
+    fn push(&mut self, call: Call<'a>, kind: MadeBy, result: Option<PromptResult<'a>>) {
         match (self.said.last_mut(), self.owner) {
             (Some(Said::Calls(count)), Owner::Message) => *count += 1,
             _ => push(&mut self.said, Said::Calls(1)),
@@ -228,10 +228,10 @@ impl<'a> Prompt<'a> {
     }
 
     fn answered(&mut self, result: ToolResult<'a>) {
-        let new = |text, failed| CallResult {
+        let new = |text, failed| PromptResult {
             text,
             failed,
-            ..CallResult::new("")
+            ..PromptResult::new("")
         };
         let at = self.calls.answered(&result);
         let Some((at, made)) = at.and_then(|at| Some((at, self.made.get_mut(at)?))) else {
@@ -270,7 +270,7 @@ impl<'a> Prompt<'a> {
     fn attached(&mut self, file: Attachment<'a>) {
         if let Owner::Result(at, known) = &mut self.owner {
             let result = self.made.get_mut(*at).and_then(|made| made.result.as_mut());
-            if let Some(CallResult { files, .. }) = result {
+            if let Some(PromptResult { files, .. }) = result {
                 match files.get(*known) == Some(&file) {
                     true => *known += 1,
                     false => files.push(file),
@@ -406,7 +406,7 @@ struct Ids {
 impl Ids {
     /// Returns a call and its result with an id that every provider accepts and that no earlier call has. Some providers
     /// reuse ids in each turn.
-    fn complete<'a>(&mut self, made: Made<'a>) -> (Call<'a>, CallResult<'a>) {
+    fn complete<'a>(&mut self, made: Made<'a>) -> (Call<'a>, PromptResult<'a>) {
         let is_valid = |id: &&str| {
             let valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
             !id.is_empty() && id.len() <= LONGEST_ID && id.bytes().all(valid)
@@ -421,9 +421,9 @@ impl Ids {
             own = Some(format!("unnamed_{}", self.unnamed));
         };
         call.id = Some(id.clone().into());
-        let mut result = made.result.unwrap_or_else(|| CallResult {
+        let mut result = made.result.unwrap_or_else(|| PromptResult {
             text: NO_RESULT.into(),
-            ..CallResult::new("")
+            ..PromptResult::new("")
         });
         result.id = id;
         (call, result)

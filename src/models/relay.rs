@@ -13,8 +13,9 @@ use crate::json::JsonError;
 use crate::protocol::spans;
 use crate::protocol::{
     Citation, Completion, CompletionError, ContextTooLong, Cut, Delta, EventDecoder, EventError,
-    Framing, ModelFault, Output, Part, Protocol, SendError, TooLarge, Usage,
+    Framing, ModelFault, Output, Part, Protocol, SendError, Usage,
 };
+use crate::sse::TooLarge;
 
 /// A relay of another server's events, for example of a model, into a reply.
 ///

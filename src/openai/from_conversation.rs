@@ -3,7 +3,7 @@
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, Tool, ToolCall};
 use crate::json::{Json, List, Wire};
 use crate::models::{
-    CacheMarks, CallResult, Effort, Profile, PromptItem, file_note, prompt_items, prompt_options,
+    CacheMarks, Effort, Profile, PromptItem, PromptResult, file_note, prompt_items, prompt_options,
     url_of,
 };
 use crate::protocol::{
@@ -128,7 +128,7 @@ impl ChatRequest {
     pub(super) fn extend(
         &mut self,
         mut message: ChatMessage,
-        calls: Vec<(Call<'_>, CallResult<'_>)>,
+        calls: Vec<(Call<'_>, PromptResult<'_>)>,
     ) {
         let (calls, results): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
         // Each call keeps the members that only its server knows.
@@ -157,7 +157,7 @@ impl From<protocol::Tool<'_>> for Tool {
 }
 
 /// Adds the results of the calls of one message.
-fn add_results(messages: &mut List<ChatMessage>, results: Vec<CallResult<'_>>) {
+fn add_results(messages: &mut List<ChatMessage>, results: Vec<PromptResult<'_>>) {
     let mut files = Vec::new();
     for mut result in results {
         // A model accepts only text in a result.

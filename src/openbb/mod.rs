@@ -49,9 +49,9 @@
 //!
 //! | task | types |
 //! |---|---|
-//! | mount an agent | [`Descriptor`], [`Switch`], [`Control`], [`Choice`], [`Model`]; [`feedback()`], [`Feedback`] |
-//! | read a request | [`QueryRequest`], [`Widget`], [`Tier`], [`Param`], [`Context`], [`OptionValue`], [`Tool`], [`WorkspaceState`], [`Delegation`] |
-//! | read a result | [`CallResult`], [`Outcome`], [`Item`], [`ParamOptions`] |
+//! | mount an agent | [`Descriptor`], [`Switch`], [`Control`], [`ControlChoice`], [`Model`]; [`feedback()`], [`Feedback`] |
+//! | read a request | [`QueryRequest`], [`Widget`], [`Tier`], [`Param`], [`AttachedContext`], [`OptionValue`], [`Tool`], [`WorkspaceState`], [`Delegation`] |
+//! | read a result | [`CallResult`], [`CallOutcome`], [`ResultItem`], [`ParamOptions`] |
 //! | reply | [`Artifact`], [`Citation`], [`StatusUpdate`], [`PromptSuggestions`], [`RawEvent`] |
 //! | make a call | [`GetWidgetData`], [`GetParamsOptions`], [`ExecuteAgentTool`], [`AddWidgetToDashboard`], [`UpdateWidgetInDashboard`], [`AddGenerativeWidget`], [`ManageNavigationBar`], [`GetSkillContent`], [`SaveSkill`], [`AssignTasksToAgents`], [`ExecuteClientSql`], [`PrepareClientSqlTables`], [`FunctionCall`] for any other; several with a [`CallQueue`] |
 //! | send state with a call | [`State`], [`Untrusted`] |
@@ -80,7 +80,7 @@ pub use call::{
     PrepareClientSqlTables, SaveSkill, SqlQuery, SqlWidget, State, StateError, TaskRequest,
     TurnState, TurnUsage, Untrusted, UpdateWidgetInDashboard, WidgetUpdate,
 };
-pub use descriptor::{Choice, Control, Descriptor, Endpoints, Model, Switch, agents};
+pub use descriptor::{Control, ControlChoice, Descriptor, Endpoints, Model, Switch, agents};
 pub use event::{
     Artifact, ArtifactType, BoundingBox, ChartParams, ChartType, Citation, CitationCollection,
     ConversationSummary, Event, EventType, Output, PromptSuggestions, RawEvent, SourceInfo,
@@ -90,14 +90,15 @@ pub use feedback::{Feedback, Vote};
 pub use legacy::Era;
 pub use mount::feedback;
 pub use request::{
-    AgentInfo, ApiKeys, AttachedDocument, Context, ContextEntry, DashboardInfo, DashboardTab,
-    DashboardWidget, DataColumn, DataTable, DefaultValue, Delegation, Message, OptionValue,
-    Options, OptionsParam, Param, Piece, QueryRequest, Role, SelectedSkill, SkillSummary, Tier,
-    Tiers, Tool, UploadedFile, Widget, Widgets, WorkspaceState, pieces, strip_markers,
+    AgentInfo, ApiKeys, AttachedContext, AttachedDocument, ContextEntry, DashboardInfo,
+    DashboardTab, DashboardWidget, DataColumn, DataTable, DefaultValue, Delegation, Message,
+    OptionValue, Options, OptionsParam, Param, Piece, QueryRequest, Role, SelectedSkill,
+    SkillSummary, Tier, Tiers, Tool, UploadedFile, Widget, Widgets, WorkspaceState, pieces,
+    strip_markers,
 };
 pub use result::{
-    BridgeError, BridgeResult, CallResult, CommandResult, DataFormat, ErrorResult, Item, Items,
-    Outcome, ParamChoice, ParamChoices, ParamOptions, QueryDataSource,
+    BridgeError, BridgeResult, CallOutcome, CallResult, CommandResult, DataFormat, ErrorResult,
+    Items, ParamChoice, ParamChoices, ParamOptions, QueryDataSource, ResultItem,
 };
 pub use secret::Secret;
 pub use session::Reply;

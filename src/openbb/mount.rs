@@ -8,7 +8,7 @@ use http::{HeaderValue, Method, Response, StatusCode};
 use super::{Descriptor, Feedback, OpenBb, descriptor};
 use crate::agent::{Agent, Body};
 use crate::protocol::AgentError;
-use crate::router::{Call, Endpoint, Mount, MountError, Site, json};
+use crate::router::{Endpoint, HttpRequest, Mount, MountError, Site, json};
 
 /// The origins of the Workspace: the web app, the desktop app and local builds.
 const ORIGINS: [&str; 5] = [
@@ -51,7 +51,7 @@ impl Mount for Descriptor {
 }
 
 /// Returns the descriptors with the paths at which clients reach this router.
-fn advertised(call: &Call) -> Vec<Descriptor> {
+fn advertised(call: &HttpRequest) -> Vec<Descriptor> {
     let descriptors = call.shared::<Descriptors>().cloned().unwrap_or_default();
     let mut descriptors = descriptors.0;
     for descriptor in &mut descriptors {
@@ -101,7 +101,7 @@ where
     F: Fn(Feedback) -> R + Send + Sync,
     R: Future<Output = Result<(), AgentError>> + Send,
 {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let feedback = match Feedback::read(&call.parts.headers, &call.body) {
             Ok(feedback) => feedback,
             Err(refusal) => return self.refuse(&refusal),

@@ -5,8 +5,9 @@ use std::fmt;
 
 use super::fragments::{Calls, PartialCall, weight};
 use super::items::Items;
-use super::{CompletedItem, Cut, Delta, Part, Room, TooLarge, ToolCall, Usage};
+use super::{CompletedItem, Cut, Delta, Part, Room, ToolCall, Usage};
 use crate::json::{Json, JsonError};
+use crate::sse::TooLarge;
 
 /// An answer of any protocol, assembled from the [deltas](super::Protocol::deltas) of its events.
 ///
@@ -114,8 +115,17 @@ impl Completion {
     ///
     /// [`TooLarge`] if the limit would be exceeded.
     pub fn push_event<P: super::Protocol>(&mut self, event: &P::Event) -> Result<(), TooLarge> {
+        self.push_deltas(event, P::deltas)
+    }
+
+    /// Adds the deltas of an event.
+    pub(super) fn push_deltas<E>(
+        &mut self,
+        event: &E,
+        deltas: super::session::Deltas<E>,
+    ) -> Result<(), TooLarge> {
         let mut result = Ok(());
-        P::deltas(event, &mut |delta| {
+        deltas(event, &mut |delta| {
             if result.is_ok() {
                 result = self.push(&delta);
             }

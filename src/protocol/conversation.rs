@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::calls::Calls;
 use super::consent;
-use super::{Answer, AnswerOptions, Attachment};
+use super::{AnswerOptions, Attachment, Decision};
 use crate::json::{Json, JsonError, List, Wire};
 
 /// A request as a conversation: the part that all protocols share.
@@ -139,8 +139,8 @@ pub trait Conversation {
     /// Returns the answer that the user gave in a dialog of the front end to the question that ended the previous turn.
     /// `None` by default, for front ends without dialogs.
     ///
-    /// Agents call [`Request::answer`](crate::Request::answer), which also finds answers in text.
-    fn dialog_answer(&self) -> Option<Answer> {
+    /// Agents call [`Request::decision`](crate::Request::decision), which also finds answers in text.
+    fn dialog_decision(&self) -> Option<Decision> {
         None
     }
 

@@ -15,7 +15,7 @@
 //! If the front end has dialogs, the user answers a question in a dialog. Otherwise the question is a line of text
 //! after the other text of the answer, which a model may have written. So the line has a proof that this server asked
 //! the question at this place, and a code that only a reader of the line can know.
-//! [`Request::answer`](crate::Request::answer) checks both.
+//! [`Request::decision`](crate::Request::decision) checks both.
 
 mod answer_options;
 mod attachment;
@@ -62,13 +62,12 @@ mod variants;
 mod wrapping;
 mod writer;
 
-pub use crate::sse::TooLarge;
 pub use answer_options::{AnswerOptions, ToolChoice};
 pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
-pub use blocks::{AnswerDocument, Block, Blocks, End, Failure};
+pub use blocks::{Block, Blocks, End, Failure};
 pub use capabilities::Capabilities;
 pub use completion::{Completion, CompletionError};
-pub use consent::{Answer, Verdict, find_question, plain_text};
+pub use consent::{Decision, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
 pub use contents::Contents;
 #[allow(unused_imports, reason = "only prompts to models have it")]

@@ -435,7 +435,7 @@ impl Notice {
 
 /// A question that the user answers with yes or no in the next turn.
 ///
-/// [`Request::answer`](crate::Request::answer) of the next request returns the answer.
+/// [`Request::decision`](crate::Request::decision) of the next request returns the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confirmation {

@@ -12,7 +12,7 @@ use crate::sse::TooLarge;
 /// assert!(room.take(25).is_err());
 /// room.free(1);
 /// room.take(25)?;
-/// # Ok::<(), copilot_wire::protocol::TooLarge>(())
+/// # Ok::<(), copilot_wire::sse::TooLarge>(())
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Room<const LIMIT: usize> {

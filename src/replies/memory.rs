@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 
 use super::store::{
-    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 use crate::agent::{Key, Wakers};
 use crate::protocol::Env;
@@ -196,11 +196,11 @@ impl State {
 
 impl Log {
     /// Returns the events from number `from` on; `None` if there are none yet and more may follow.
-    fn page(&self, from: u64) -> Option<Page> {
+    fn page(&self, from: u64) -> Option<LogPage> {
         if from >= self.next {
             return self
                 .end
-                .map(|end| Page::new(from..from, Bytes::new(), Some(end)));
+                .map(|end| LogPage::new(from..from, Bytes::new(), Some(end)));
         }
         let after = self.chunks.partition_point(|(first, _)| *first <= from);
         let start = after.checked_sub(1)?;
@@ -223,7 +223,7 @@ impl Log {
         };
         // The end is returned only with the last event, because readers stop at the end.
         let end = self.end.filter(|_| next == self.next);
-        Some(Page::new(first..next, events, end))
+        Some(LogPage::new(first..next, events, end))
     }
 }
 
@@ -311,7 +311,7 @@ impl ReplyStore for MemoryReplyStore {
         Ok(end)
     }
 
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         let mut ticks = None;
         let mut waiter = Waiter::new(self, id, |log| &mut log.readers);
         poll_fn(|cx| {
@@ -325,7 +325,7 @@ impl ReplyStore for MemoryReplyStore {
             let ticks = ticks.get_or_insert_with(|| self.env.ticks(WAIT));
             match ticks.as_mut().map(|ticks| ticks.as_mut().poll_next(cx)) {
                 Some(Poll::Ready(Some(()))) => {
-                    Poll::Ready(Ok(Page::new(from..from, Bytes::new(), None)))
+                    Poll::Ready(Ok(LogPage::new(from..from, Bytes::new(), None)))
                 }
                 Some(Poll::Ready(None) | Poll::Pending) | None => Poll::Pending,
             }

@@ -30,7 +30,7 @@ pub use health::StoreHealth;
 pub use memory::MemoryReplyStore;
 pub use runs::Task;
 pub use store::{
-    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 pub use user::UserReplies;
 
@@ -195,7 +195,7 @@ impl Replies {
     ///
     /// Use it for servers that share a store behind a proxy or a mesh that ends every stream after some time. The
     /// connection is broken earlier, after a whole event, like a network failure. The body fails with
-    /// [`Interrupted`](crate::Interrupted), which servers turn into an incomplete response (HTTP/1) or a reset stream
+    /// [`Interrupted`](crate::agent::Interrupted), which servers turn into an incomplete response (HTTP/1) or a reset stream
     /// (HTTP/2). At a shutdown every connection is broken within a second, so that readers continue at another server,
     /// while the replies continue here until [the patience](crate::Router::drain) is over.
     ///

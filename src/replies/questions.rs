@@ -58,7 +58,7 @@ impl Replies {
                 answer.remark = None;
             }
         }
-        request.set_answer(answer);
+        request.set_decision(answer);
     }
 
     /// Marks a question as used in the store.

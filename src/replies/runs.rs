@@ -10,7 +10,9 @@ use std::task::{Context, Waker};
 use super::Limits;
 use super::health::Health;
 use super::local::Local;
-use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
+use super::store::{
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError,
+};
 use crate::protocol::{Env, Framing};
 use crate::sync::{Mutex, MutexGuard};
 
@@ -114,7 +116,7 @@ impl Shared {
         id: &ReplyId,
         from: u64,
         framing: Framing,
-    ) -> Result<Page, StoreError> {
+    ) -> Result<LogPage, StoreError> {
         let read = async { self.store.read(id, from).await?.check(from, framing) };
         self.ask(env, read).await
     }

@@ -80,7 +80,7 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     ///
     /// [`StoreError::Gone`] when there is no such log or an event is missing, and
     /// [`StoreError::Unavailable`].
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError>;
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError>;
 
     /// Returns the state of a log.
     ///
@@ -217,7 +217,7 @@ impl ReplyState {
 /// `Debug` prints the length of the events, not their contents.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Page {
+pub struct LogPage {
     /// The number of the first event in this page, which may be less than the requested number. The requested number if
     /// there are no events.
     pub first: u64,
@@ -229,7 +229,7 @@ pub struct Page {
     pub end: Option<ReplyEnd>,
 }
 
-impl Page {
+impl LogPage {
     /// Creates a page with the events of the given numbers.
     #[must_use]
     pub fn new(numbers: Range<u64>, events: Bytes, end: Option<ReplyEnd>) -> Self {
@@ -257,9 +257,9 @@ impl Page {
     }
 }
 
-impl fmt::Debug for Page {
+impl fmt::Debug for LogPage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Page")
+        f.debug_struct("LogPage")
             .field("first", &self.first)
             .field("bytes", &self.events.len())
             .field("next", &self.next)

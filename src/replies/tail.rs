@@ -10,7 +10,7 @@ use futures_core::Stream;
 use super::Replies;
 use super::local::{Found, Local, Reader};
 use super::pump::TICK;
-use super::store::{Page, ReplyEnd, ReplyId, StoreError};
+use super::store::{LogPage, ReplyEnd, ReplyId, StoreError};
 use crate::agent::{Interrupted, Running};
 use crate::protocol::{Env, Framing, Protocol, Ticks};
 
@@ -23,7 +23,7 @@ const KEEP_ALIVE: u32 = 15;
 /// The number of ticks between two notes of the reader in the store.
 const NOTE: u32 = 30;
 
-type Read = Pin<Box<dyn Future<Output = Result<Page, StoreError>> + Send>>;
+type Read = Pin<Box<dyn Future<Output = Result<LogPage, StoreError>> + Send>>;
 
 type Frame = Result<Bytes, Interrupted>;
 
@@ -123,7 +123,7 @@ impl Tail {
     }
 
     /// Writes the failure.
-    fn failure(&mut self, page: Result<Page, StoreError>) -> Bytes {
+    fn failure(&mut self, page: Result<LogPage, StoreError>) -> Bytes {
         if let Ok(page) = page {
             self.first = page.events.slice(..self.framing.skip(&page.events, 1));
         }
@@ -134,7 +134,7 @@ impl Tail {
     }
 
     /// Handles the result of a read. `waited` is `true` if the read was pending. Returns the events, if there are any.
-    fn answered(&mut self, result: Result<Page, StoreError>, waited: bool) -> Option<Bytes> {
+    fn answered(&mut self, result: Result<LogPage, StoreError>, waited: bool) -> Option<Bytes> {
         self.step = Step::Look;
         match result {
             // Waits for a tick, because a store that returns immediately would be read in a loop.

@@ -8,7 +8,9 @@ use bytes::Bytes;
 
 use super::local::Found;
 use super::pump::TICK;
-use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyState, ReplyStore, StoreError};
+use super::store::{
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyState, ReplyStore, StoreError,
+};
 use super::tail::Tail;
 use super::{REGISTRATION, Replies};
 use crate::agent::{Agent, Body, Request, Running};
@@ -16,23 +18,23 @@ use crate::protocol::{Env, Protocol, Refusal, Resumption};
 
 /// The replies of one user below one path. Ids of other users' replies are not found here.
 ///
-/// An endpoint gets this value from [`Call::replies`](crate::router::Call::replies):
+/// An endpoint gets this value from [`HttpRequest::replies`](crate::router::HttpRequest::replies):
 ///
 /// ```
 /// use copilot_wire::protocol::{Protocol, Refusal};
-/// use copilot_wire::router::{Call, stream};
+/// use copilot_wire::router::{HttpRequest, stream};
 /// use copilot_wire::Body;
 /// use http::Response;
 ///
 /// /// Sends the latest reply of a conversation from its beginning.
-/// async fn resume<P: Protocol>(call: &Call, path: &str) -> Option<Response<Body>> {
+/// async fn resume<P: Protocol>(call: &HttpRequest, path: &str) -> Option<Response<Body>> {
 ///     let replies = call.replies(path)?;
 ///     let id = replies.latest(call.param("conversation")?).await?;
 ///     Some(stream::<P>(replies.tail::<P>(id, 0)))
 /// }
 ///
 /// /// Cancels the latest reply of a conversation.
-/// async fn stop(call: &Call, path: &str) -> Result<(), Refusal> {
+/// async fn stop(call: &HttpRequest, path: &str) -> Result<(), Refusal> {
 ///     if let (Some(replies), Some(id)) = (call.replies(path), call.param("conversation")) {
 ///         replies.cancel_latest(id).await?;
 ///     }
@@ -193,7 +195,7 @@ impl UserReplies {
     /// # Errors
     ///
     /// [`StoreError`] when the call to the store fails, or there is no such reply.
-    pub async fn read<P: Protocol>(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    pub async fn read<P: Protocol>(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             let mut reader = local.reader();
             let mut ticks = self.env.ticks(TICK);
@@ -204,12 +206,14 @@ impl UserReplies {
             });
             match found.await {
                 Some(Found::Events(events, next)) => {
-                    return Ok(Page::new(from..next, events, None));
+                    return Ok(LogPage::new(from..next, events, None));
                 }
-                Some(Found::End(end)) => return Ok(Page::new(from..from, Bytes::new(), Some(end))),
+                Some(Found::End(end)) => {
+                    return Ok(LogPage::new(from..from, Bytes::new(), Some(end)));
+                }
                 Some(Found::Dropped) => {}
                 // After a tick without events the page is empty, like the page of a store after its wait.
-                None => return Ok(Page::new(from..from, Bytes::new(), None)),
+                None => return Ok(LogPage::new(from..from, Bytes::new(), None)),
             }
         }
         self.replies

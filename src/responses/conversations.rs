@@ -13,7 +13,7 @@ use crate::conversations::{Chain, ChainError, RecordError, UserConversations};
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, List, ObjectWriter, ValueWriter, Wire};
 use crate::protocol::Refusal;
-use crate::router::{Call, MountError, Site, json};
+use crate::router::{HttpRequest, MountError, Site, json};
 
 /// Adds the routes of conversations, for a router whose turns are requested at `path`.
 pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
@@ -45,7 +45,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    async fn new(call: &'a Call, path: &str) -> Result<Self, Refusal> {
+    async fn new(call: &'a HttpRequest, path: &str) -> Result<Self, Refusal> {
         let conversations = conversations(call, path)?;
         let id = call.param("conversation").unwrap_or_default();
         let chain = conversations.list(id).await.map_err(unknown_conversation)?;
@@ -75,7 +75,7 @@ impl<'a> Found<'a> {
     }
 
     /// Returns the item that a request names.
-    fn item(&self, call: &Call) -> Result<Json, Refusal> {
+    fn item(&self, call: &HttpRequest) -> Result<Json, Refusal> {
         let id = call.param("item").unwrap_or_default();
         let item = items_of(&self.chain).into_iter().find(|it| it.id == id);
         item.map(|it| it.listed()).ok_or_else(|| {
@@ -85,7 +85,7 @@ impl<'a> Found<'a> {
     }
 }
 
-fn conversations(call: &Call, path: &str) -> Result<UserConversations, Refusal> {
+fn conversations(call: &HttpRequest, path: &str) -> Result<UserConversations, Refusal> {
     let missing = || unknown_conversation(ChainError::Unknown);
     call.conversations(path).ok_or_else(missing)
 }
@@ -142,7 +142,7 @@ fn metadata(body: &Json) -> Result<Option<Json>, Refusal> {
 }
 
 /// Returns the items of a request, each with an id.
-fn items(call: &Call, body: &Json, known: &Chain) -> Result<Vec<Item>, Refusal> {
+fn items(call: &HttpRequest, body: &Json, known: &Chain) -> Result<Vec<Item>, Refusal> {
     let refuse = |at: String, message| Err(Refusal::new(StatusCode::BAD_REQUEST, message).at(at));
     let items = body.get("items").unwrap_or_default();
     if !matches!(items.kind(), Kind::Array | Kind::Null) {
@@ -171,14 +171,14 @@ fn items(call: &Call, body: &Json, known: &Chain) -> Result<Vec<Item>, Refusal> 
 }
 
 /// Reads the body of a request.
-fn read(call: &Call) -> Result<Json, Refusal> {
+fn read(call: &HttpRequest) -> Result<Json, Refusal> {
     let body = Json::parse(call.body.clone());
     let body = body.ok().filter(|body| body.kind() == Kind::Object);
     body.ok_or_else(|| Refusal::new(StatusCode::BAD_REQUEST, "must be a JSON object"))
 }
 
 /// Answers `POST /conversations`.
-pub(super) async fn create(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn create(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let conversations = conversations(call, path)?;
     let body = read(call)?;
     let metadata = metadata(&body)?.unwrap_or_else(|| Json::object(|_| ()));
@@ -197,12 +197,12 @@ pub(super) async fn create(call: &Call, path: &str) -> Result<Response<Body>, Re
 }
 
 /// Answers `GET /conversations/{id}`.
-pub(super) async fn retrieve(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn retrieve(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     Ok(Found::new(call, path).await?.document())
 }
 
 /// Answers `POST /conversations/{id}`.
-pub(super) async fn update(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn update(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let mut found = Found::new(call, path).await?;
     if let Some(metadata) = metadata(&read(call)?)? {
         let entry = Json::object(|entry| {
@@ -214,7 +214,7 @@ pub(super) async fn update(call: &Call, path: &str) -> Result<Response<Body>, Re
 }
 
 /// Answers `DELETE /conversations/{id}`.
-pub(super) async fn delete(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn delete(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let conversations = conversations(call, path)?;
     let id = call.param("conversation").unwrap_or_default();
     match conversations.delete_list(id).await? {
@@ -224,13 +224,13 @@ pub(super) async fn delete(call: &Call, path: &str) -> Result<Response<Body>, Re
 }
 
 /// Answers `GET /conversations/{id}/items`.
-pub(super) async fn list(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn list(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let found = Found::new(call, path).await?;
     page(call, items_of(&found.chain))
 }
 
 /// Answers `POST /conversations/{id}/items`.
-pub(super) async fn add(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn add(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let mut found = Found::new(call, path).await?;
     let items = items(call, &read(call)?, &found.chain)?;
     if items.is_empty() {
@@ -246,13 +246,13 @@ pub(super) async fn add(call: &Call, path: &str) -> Result<Response<Body>, Refus
 }
 
 /// Answers `GET /conversations/{id}/items/{item}`.
-pub(super) async fn item(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn item(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let found = Found::new(call, path).await?;
     Ok(json(StatusCode::OK, found.item(call)?.as_bytes().clone()))
 }
 
 /// Answers `DELETE /conversations/{id}/items/{item}`.
-pub(super) async fn delete_item(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn delete_item(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let mut found = Found::new(call, path).await?;
     found.item(call)?;
     let id = call.param("item").unwrap_or_default();

@@ -8,7 +8,7 @@ use crate::agent::Body;
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter};
 use crate::protocol::{Conversation as _, HistoryItem, Protocol as _, Refusal};
-use crate::router::{Call, Endpoint, RouteKind, json};
+use crate::router::{Endpoint, HttpRequest, RouteKind, json};
 
 /// The endpoint `POST /v1/responses/input_tokens`: an estimate, the same for every model.
 pub(super) struct InputTokens;
@@ -36,7 +36,7 @@ fn estimated_tokens(request: &ResponsesRequest) -> u64 {
 
 #[async_trait]
 impl Endpoint for InputTokens {
-    async fn call(&self, mut call: Call) -> Response<Body> {
+    async fn call(&self, mut call: HttpRequest) -> Response<Body> {
         let body = std::mem::take(&mut call.body);
         let request = match Responses::read(&call.parts, body) {
             Ok(request) => request,
@@ -66,7 +66,7 @@ pub(super) struct Compact;
 
 #[async_trait]
 impl Endpoint for Compact {
-    async fn call(&self, _: Call) -> Response<Body> {
+    async fn call(&self, _: HttpRequest) -> Response<Body> {
         let message = "conversations are not compacted here: ask for a summary";
         let refusal = Refusal::new(StatusCode::NOT_FOUND, message);
         self.refuse(&refusal.code("unsupported_endpoint"))

@@ -3,7 +3,7 @@
 use super::{Content, ContentPart, Item, ResponsesRequest, Tool};
 use crate::json::{Json, List, Members, Wire};
 use crate::models::{
-    CallResult, Effort, Profile, PromptItem, file_note, prompt_items, prompt_options, url_of,
+    Effort, Profile, PromptItem, PromptResult, file_note, prompt_items, prompt_options, url_of,
 };
 use crate::protocol::{
     self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
@@ -87,7 +87,7 @@ impl ResponsesRequest {
     }
 
     /// Appends the items of an answer with these calls, and their results.
-    pub(super) fn extend(&mut self, items: List<Item>, calls: Vec<(Call<'_>, CallResult<'_>)>) {
+    pub(super) fn extend(&mut self, items: List<Item>, calls: Vec<(Call<'_>, PromptResult<'_>)>) {
         let (calls, results): (Vec<_>, Vec<_>) = calls.into_iter().unzip();
         let mut calls = calls.into_iter();
         let mut is_whole = true;
@@ -160,7 +160,7 @@ impl From<protocol::Tool<'_>> for Tool {
 }
 
 /// Returns the result of a call as an item.
-fn output(mut result: CallResult<'_>) -> Item {
+fn output(mut result: PromptResult<'_>) -> Item {
     let (id, files) = (result.id.clone(), std::mem::take(&mut result.files));
     Item::output(id, content(&result.said(), &files))
 }

@@ -41,7 +41,7 @@ impl Dialect for Responses {
     const PATH: &'static str = "/responses";
 
     fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
-        site.socket(path, socket::ResponsesDialect::default)?;
+        site.socket(path, socket::ResponsesSocket::default)?;
         site.shared_route(Method::POST, &format!("{path}/input_tokens"), InputTokens)?;
         site.shared_route(Method::POST, &format!("{path}/compact"), Compact)?;
         #[cfg(feature = "resumable")]

@@ -11,7 +11,7 @@ use crate::agent::Body;
 use crate::json::wire::object;
 use crate::json::{Escape, Json, ValueWriter};
 use crate::protocol::{Protocol as _, Refusal};
-use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json};
+use crate::router::{Endpoint, HttpRequest, MountError, RouteKind, Site, json};
 
 /// Adds the routes of the stored responses to requests at `path`.
 pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
@@ -32,7 +32,7 @@ pub(super) fn refuse(refusal: &Refusal) -> Response<Body> {
 }
 
 /// Returns a member of the query. Not percent-decoded: the values that are known need none.
-pub(super) fn query<'a>(call: &'a Call, name: &str) -> Option<&'a str> {
+pub(super) fn query<'a>(call: &'a HttpRequest, name: &str) -> Option<&'a str> {
     let query = call.parts.uri.query().unwrap_or_default();
     let mut members = query.split('&').filter_map(|member| member.split_once('='));
     members.find_map(|(key, value)| (key == name).then_some(value))
@@ -79,7 +79,7 @@ impl Stored {
         Self { path, ask }
     }
 
-    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
+    async fn answer(&self, call: &HttpRequest) -> Result<Response<Body>, Refusal> {
         match self.ask {
             Ask::Retrieve => retrieve(call, &self.path).await,
             Ask::InputItems => input_items(call, &self.path).await,
@@ -103,7 +103,7 @@ impl Stored {
 
 #[async_trait]
 impl Endpoint for Stored {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let answer = self.answer(&call).await;
         answer.unwrap_or_else(|refusal| refuse(&refusal))
     }
@@ -132,7 +132,7 @@ impl Endpoint for Stored {
 /// # Errors
 ///
 /// A [`Refusal`] if the store has failed, or the response is deleted and its log is still there.
-async fn turn(call: &Call, path: &str) -> Result<Option<Json>, Refusal> {
+async fn turn(call: &HttpRequest, path: &str) -> Result<Option<Json>, Refusal> {
     let Some(conversations) = call.conversations(path) else {
         return Ok(None);
     };
@@ -142,11 +142,11 @@ async fn turn(call: &Call, path: &str) -> Result<Option<Json>, Refusal> {
     }
 }
 
-fn response(call: &Call) -> &str {
+fn response(call: &HttpRequest) -> &str {
     call.param("response").unwrap_or_default()
 }
 
-async fn retrieve(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+async fn retrieve(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let turn = turn(call, path).await?;
     let is_stream = query(call, "stream") == Some("true");
     #[cfg(feature = "resumable")]
@@ -164,7 +164,7 @@ async fn retrieve(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
     Ok(json(StatusCode::OK, turn.response.as_bytes().clone()))
 }
 
-async fn delete(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+async fn delete(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let conversations = call.conversations(path).ok_or_else(not_found)?;
     let id = response(call);
     let _ = turn(call, path).await?;
@@ -188,13 +188,16 @@ pub(super) fn deleted(id: &str, object: &str) -> Response<Body> {
     json(StatusCode::OK, deleted.as_bytes().clone())
 }
 
-async fn input_items(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+async fn input_items(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let turn = turn(call, path).await?.ok_or_else(not_found)?;
     page(call, StoredTurn::read(&turn).input())
 }
 
 /// Returns a page of items, the last one first unless `order` is `asc`.
-pub(super) fn page(call: &Call, mut items: Vec<StoredItem>) -> Result<Response<Body>, Refusal> {
+pub(super) fn page(
+    call: &HttpRequest,
+    mut items: Vec<StoredItem>,
+) -> Result<Response<Body>, Refusal> {
     if query(call, "order") != Some("asc") {
         items.reverse();
     }

@@ -7,7 +7,7 @@ use http::{Response, StatusCode};
 use super::Responses;
 use crate::json::{Escape, Json, Kind, ObjectWriter, escape};
 use crate::protocol::{Protocol as _, Refusal};
-use crate::router::socket::{Action, Ask, Dialect, EventMessage, Exchange};
+use crate::router::socket::{Action, Ask, EventMessage, Exchange, Subprotocol};
 
 /// The messages of Responses on a WebSocket.
 ///
@@ -19,12 +19,12 @@ use crate::router::socket::{Action, Ask, Dialect, EventMessage, Exchange};
 /// * An HTTP error response becomes a message of type `error` with the status and the header `retry-after`. The
 ///   connection remains open.
 #[derive(Debug, Default)]
-pub(super) struct ResponsesDialect;
+pub(super) struct ResponsesSocket;
 
 /// The maximum length in bytes of a lane's name, which every message repeats.
 const LANE: usize = 256;
 
-impl Dialect for ResponsesDialect {
+impl Subprotocol for ResponsesSocket {
     fn read(&mut self, message: &Json) -> Action {
         let text = |name: &str| {
             message

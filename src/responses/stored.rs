@@ -8,7 +8,7 @@ use super::{ErrorObject, Responses};
 use crate::agent::Body;
 use crate::protocol::{Completion, Refusal};
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
-use crate::router::{Call, MountError, Site, json, stream};
+use crate::router::{HttpRequest, MountError, Site, json, stream};
 
 /// Adds the routes of the responses to requests at `path`.
 pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
@@ -27,7 +27,7 @@ pub(super) fn begun(events: &[u8]) -> Response<Body> {
 }
 
 /// Ends the response that a request names, if it is in progress. Returns `false` if the response has no log.
-pub(super) async fn ends(call: &Call, path: &str) -> Result<bool, Refusal> {
+pub(super) async fn ends(call: &HttpRequest, path: &str) -> Result<bool, Refusal> {
     match Found::new(call, path).await {
         Ok(found) => {
             if found.state.end.is_none() {
@@ -48,7 +48,7 @@ struct Found {
 }
 
 impl Found {
-    async fn new(call: &Call, path: &str) -> Result<Self, Refusal> {
+    async fn new(call: &HttpRequest, path: &str) -> Result<Self, Refusal> {
         let replies = call.replies(path).ok_or_else(not_found)?;
         let id = replies.reply(call.param("response").unwrap_or_default());
         let state = replies.state(&id).await?;
@@ -133,7 +133,7 @@ fn position(number: &str) -> Result<u64, Refusal> {
 }
 
 /// Answers `GET /responses/{id}`, below the path of the requests.
-pub(super) async fn answer(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn answer(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let found = Found::new(call, path).await?;
     if query(call, "stream") != Some("true") {
         return found.document().await;
@@ -152,7 +152,7 @@ pub(super) async fn answer(call: &Call, path: &str) -> Result<Response<Body>, Re
 }
 
 /// Answers `POST /responses/{id}/cancel`, below the path of the requests.
-pub(super) async fn cancel(call: &Call, path: &str) -> Result<Response<Body>, Refusal> {
+pub(super) async fn cancel(call: &HttpRequest, path: &str) -> Result<Response<Body>, Refusal> {
     let mut found = Found::new(call, path).await?;
     found.replies.cancel(&found.id).await?;
     found.end().await?;

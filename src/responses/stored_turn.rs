@@ -7,7 +7,7 @@ use memchr::{memchr, memmem, memrchr};
 
 use super::request::unknown_response;
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
-use crate::conversations::{Chain, ChainError, Recorded, Recorder, Recording, UserConversations};
+use crate::conversations::{Chain, ChainError, Recorder, Recording, TurnRecord, UserConversations};
 
 use crate::json::{Json, List, Members, Wire, own};
 use crate::protocol::Refusal;
@@ -496,7 +496,7 @@ impl ResponseRecorder {
 }
 
 impl Recorder for ResponseRecorder {
-    fn push(&mut self, bytes: &[u8]) -> Option<Recorded> {
+    fn push(&mut self, bytes: &[u8]) -> Option<TurnRecord> {
         let response = match bytes.strip_suffix(b"data: [DONE]\n\n") {
             // The last event has the response.
             Some(events) => {
@@ -524,7 +524,7 @@ impl Recorder for ResponseRecorder {
         let links = ids
             .map(|id| turn_of(&id))
             .filter(|turn| turn.starts_with("item "));
-        Some(Recorded {
+        Some(TurnRecord {
             id,
             items: links.take(MAX_LINKS).collect(),
             data: Json::object(|turn| {

@@ -60,7 +60,7 @@ pub enum RouteKind {
 #[async_trait]
 pub trait Endpoint: Send + Sync {
     /// Answers a request. Its body has been read.
-    async fn call(&self, call: Call) -> Response<Body>;
+    async fn call(&self, call: HttpRequest) -> Response<Body>;
 
     /// Returns the response to a refused request, in the format that clients of this route expect.
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
@@ -95,7 +95,7 @@ pub trait Endpoint: Send + Sync {
         None
     }
 
-    /// Returns `true` if only some requests begin a turn, by [`Call::begin_turn`]. The other requests are answered even
+    /// Returns `true` if only some requests begin a turn, by [`HttpRequest::begin_turn`]. The other requests are answered even
     /// while no turn may begin. `false` by default.
     fn begins_turns_itself(&self) -> bool {
         false
@@ -115,7 +115,7 @@ pub trait Endpoint: Send + Sync {
 ///
 /// `Debug` prints the method, the route, the names of the headers and the size of the body; other parts may be secret.
 #[non_exhaustive]
-pub struct Call {
+pub struct HttpRequest {
     /// The head of the request.
     pub parts: Parts,
     /// The body of the request.
@@ -134,7 +134,7 @@ pub struct Call {
     pub(super) agent: Option<Arc<str>>,
 }
 
-impl Call {
+impl HttpRequest {
     /// Returns a parameter of the path, such as `model` of `/v1/models/{model}`. If several have the same name, returns
     /// the last one.
     #[must_use]
@@ -355,10 +355,10 @@ impl Call {
     }
 }
 
-impl fmt::Debug for Call {
+impl fmt::Debug for HttpRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let headers: Vec<_> = self.parts.headers.keys().collect();
-        f.debug_struct("Call")
+        f.debug_struct("HttpRequest")
             .field("method", &self.parts.method)
             .field("route", &self.path)
             .field("headers", &headers)
@@ -375,10 +375,13 @@ async fn respond<P: Protocol>(
     router: &super::Inner,
 ) -> Response<Body> {
     let failed = is_stream && P::EXTRAS.awaits_output && fails_early(&mut body, router).await;
-    match is_stream && !failed {
-        true => stream::<P>(body),
-        false => document(body).await,
+    if failed || !is_stream {
+        return document(body).await;
     }
+    let headers = body.take_headers();
+    let mut response = stream::<P>(body);
+    response.headers_mut().extend(headers);
+    response
 }
 
 /// Waits for the first output. Returns `true` if the turn has failed without output.
@@ -448,7 +451,7 @@ impl<P: Protocol> Endpoint for AgentEndpoint<P> {
     // Written without the `async_trait` macro, so that `call` is not moved into a future.
     fn call<'a, 'b>(
         &'a self,
-        mut call: Call,
+        mut call: HttpRequest,
     ) -> Pin<Box<dyn Future<Output = Response<Body>> + Send + 'b>>
     where
         'a: 'b,
@@ -478,8 +481,8 @@ impl<P: Protocol> Endpoint for AgentEndpoint<P> {
 pub(super) struct Document<F>(pub(super) F);
 
 #[async_trait]
-impl<F: Fn(&Call) -> Vec<u8> + Send + Sync> Endpoint for Document<F> {
-    async fn call(&self, call: Call) -> Response<Body> {
+impl<F: Fn(&HttpRequest) -> Vec<u8> + Send + Sync> Endpoint for Document<F> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         json(StatusCode::OK, (self.0)(&call))
     }
 

@@ -23,7 +23,7 @@ mod upload;
 
 pub use cors::Cors;
 pub(crate) use endpoint::AgentEndpoint;
-pub use endpoint::{Call, Endpoint, RouteKind, json, stream};
+pub use endpoint::{Endpoint, HttpRequest, RouteKind, json, stream};
 pub use keys::{Keys, KeysError};
 pub use site::{Mount, MountError, Site};
 
@@ -504,7 +504,7 @@ impl Inner {
                 response.headers_mut().insert(ALLOW, allow);
                 response
             }
-            Found::Nothing => refuse(&Refusal::new(StatusCode::NOT_FOUND, "no such path")),
+            Found::Nothing => refuse(&routes::no_such_path(parts.uri.path())),
             Found::OtherHost => {
                 let message = "host not allowed";
                 refuse(&Refusal::new(StatusCode::MISDIRECTED_REQUEST, message))
@@ -534,7 +534,7 @@ impl Inner {
         let admitted = self.admit(route, &mut parts, body, &mut seen);
         let response = match admitted.await {
             Ok((body, running)) => {
-                let call = Call {
+                let call = HttpRequest {
                     #[cfg(feature = "resumable")]
                     digest: match &self.replies {
                         Some(replies) => replies.digest(&parts, &body),

@@ -10,7 +10,7 @@ use http::header::{
 use http::{HeaderMap, StatusCode, header};
 use http::{HeaderValue, Method, Response};
 
-use super::{Call, Endpoint, Inner, MountError, RouteKind, Router};
+use super::{Endpoint, HttpRequest, Inner, MountError, RouteKind, Router};
 use crate::agent::Body;
 use crate::json::Escape;
 use crate::playground::{self, Front, Fronts};
@@ -99,7 +99,7 @@ struct Page([String; 2]);
 
 #[async_trait]
 impl Endpoint for Page {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         // New for each response: with a predictable nonce, injected scripts could run.
         let nonce = call.env().uuid();
         let mut response = Response::new(Body::full(self.0.join(&nonce)));
@@ -117,6 +117,16 @@ impl Endpoint for Page {
         response
     }
 
+    /// Returns the text that a person reads in the browser: the page has no key to send.
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        let text = format!(
+            "{refusal}\n\nA guard of this router also guards the playground, which has no key to send. Guard the agents \
+             alone: see Router::with and Site::guard.\n"
+        );
+        let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+        refusal.to_response(kind, text).map(Body::full)
+    }
+
     fn kind(&self) -> RouteKind {
         RouteKind::Document
     }
@@ -127,7 +137,7 @@ struct Sign<F>(F);
 
 #[async_trait]
 impl<F: Fn(&[u8]) -> HeaderMap + Send + Sync> Endpoint for Sign<F> {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let authority = call.parts.uri.authority().map(http::uri::Authority::as_str);
         if !is_own_page(&call.parts.headers, authority) {
             let message = "only the playground of this server may ask";

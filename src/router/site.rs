@@ -6,10 +6,10 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 
-use super::endpoint::{Call, Document, Endpoint};
+use super::endpoint::{Document, Endpoint, HttpRequest};
 use super::guard::Guard;
 use super::path::Path;
-use super::socket::Dialect;
+use super::socket::Subprotocol;
 use super::{AgentEndpoint, Inner, Needs, Route};
 use crate::agent::Agent;
 use crate::protocol::{Protocol, Refusal};
@@ -107,7 +107,7 @@ impl Site<'_> {
     /// Returns the state of type `T` that all mounts on this router share. Its first value is the default.
     ///
     /// Use it for a [document](Self::document) or a [route](Self::shared_route) of several mounts: each mount adds an
-    /// entry, and [`Call::shared`] returns the state with all entries.
+    /// entry, and [`HttpRequest::shared`] returns the state with all entries.
     pub fn shared<T: Clone + Default + Send + Sync + 'static>(&mut self) -> &mut T {
         self.router.shared.get_or_insert_with(T::default)
     }
@@ -301,14 +301,14 @@ impl Site<'_> {
     /// # Errors
     ///
     /// [`MountError`] when the path is not valid.
-    pub fn socket<D: Dialect + 'static>(
+    pub fn socket<D: Subprotocol + 'static>(
         &mut self,
         path: &str,
         make: impl Fn() -> D + Send + Sync + 'static,
     ) -> Result<(), MountError> {
         let path = Path::parse(path)?;
         if self.router.sockets.iter().all(|(other, _)| *other != path) {
-            let make = move || -> Box<dyn Dialect> { Box::new(make()) };
+            let make = move || -> Box<dyn Subprotocol> { Box::new(make()) };
             self.router.sockets.push((path, Arc::new(make)));
         }
         Ok(())
@@ -324,7 +324,7 @@ impl Site<'_> {
     /// [`MountError`] when the path is taken or not valid.
     pub fn document<F>(&mut self, path: &str, make: F) -> Result<(), MountError>
     where
-        F: Fn(&Call) -> Vec<u8> + Send + Sync + 'static,
+        F: Fn(&HttpRequest) -> Vec<u8> + Send + Sync + 'static,
     {
         let kind = TypeId::of::<F>();
         self.add(Method::GET, path, Vec::new(), Some(kind), Document(make))

@@ -8,8 +8,8 @@ use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
 use crate::json::{Json, Wire};
 use crate::protocol::{
-    Answer, Attachment, Call, Contents, Conversation, HistoryItem, Message, RawMessage, Role, Tool,
-    ToolResult,
+    Attachment, Call, Contents, Conversation, Decision, HistoryItem, Message, RawMessage, Role,
+    Tool, ToolResult,
 };
 
 impl Conversation for ChatRequest {
@@ -55,7 +55,7 @@ impl Conversation for ChatRequest {
         let since = self.messages.iter().skip(newest.map_or(0, |at| at + 1));
         let parts = since.flat_map(|message| &message.parts);
         parts
-            // A question is a call on the wire, but its answer is returned by `dialog_answer`.
+            // A question is a call on the wire, but its answer is returned by `dialog_decision`.
             .filter(|part| !part.provider_executed && !is_question(part))
             .filter_map(|part| {
                 let (mut result, _) = result(part)?;
@@ -65,11 +65,11 @@ impl Conversation for ChatRequest {
     }
 
     /// Returns the answer to an approval request.
-    fn dialog_answer(&self) -> Option<Answer> {
+    fn dialog_decision(&self) -> Option<Decision> {
         let part = self.decided()?;
         let approval = part.approval.as_ref()?;
         let data = part.input.as_ref().and_then(|input| input.get("data"));
-        Some(Answer::in_dialog(&*approval.id, approval.approved == Some(true)).data(data))
+        Some(Decision::in_dialog(&*approval.id, approval.approved == Some(true)).data(data))
     }
 }
 

@@ -11,7 +11,7 @@ use super::socket::Chats;
 use crate::agent::{Agent, Body};
 use crate::json::{Json, Members};
 use crate::protocol::{Protocol as _, Refusal, Tool};
-use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site};
+use crate::router::{self, Endpoint, HttpRequest, MountError, RouteKind, Site};
 
 /// Mounts an agent for pages with the AI SDK, by default at `POST /api/chat`, the default path of `useChat`.
 ///
@@ -158,7 +158,7 @@ struct Resume(String);
 
 #[async_trait]
 impl Endpoint for Resume {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         #[cfg(feature = "resumable")]
         if let Some(replies) = call.replies(&self.0) {
             let chat = call.param("chat").unwrap_or_default();
@@ -188,7 +188,7 @@ struct Stop(String);
 #[cfg(feature = "resumable")]
 #[async_trait]
 impl Endpoint for Stop {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let Some(replies) = call.replies(&self.0) else {
             return no_content();
         };

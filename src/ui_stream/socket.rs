@@ -10,7 +10,7 @@ use super::UiStream;
 use crate::json::{Escape, Json, Kind, ObjectWriter, escape};
 use crate::protocol::{Protocol as _, Refusal};
 use crate::router::escape_segment;
-use crate::router::socket::{Action, Ask, Dialect, EventMessage, Exchange};
+use crate::router::socket::{Action, Ask, EventMessage, Exchange, Subprotocol};
 
 /// The messages of `WebSocketChatTransport` of the AI SDK, version 7.
 ///
@@ -82,7 +82,7 @@ fn body(message: &Json) -> Vec<u8> {
     body
 }
 
-impl Dialect for Chats {
+impl Subprotocol for Chats {
     fn has_headers(&self) -> bool {
         true
     }

@@ -6,7 +6,7 @@ use copilot_wire::protocol::{
     Citation, Confirmation, Conversation, HistoryItem, Notice, ToolCall, ToolRun, Usage,
 };
 use copilot_wire_kit::ag_ui::App;
-use copilot_wire_kit::{Answer, FrontEnd, Harness, Next};
+use copilot_wire_kit::{FrontEnd, Harness, Next, ToolOutcome};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -79,7 +79,7 @@ fn calls_go_there_and_back() {
         ports.collect::<String>(),
         r#"{"port":"Brest"}{"port":"Calais"}"#
     );
-    let answers = [Answer::text("4.2"), Answer::failed("no gauge")];
+    let answers = [ToolOutcome::text("4.2"), ToolOutcome::failed("no gauge")];
     let turn = block_on(harness.answer(answers)).unwrap();
     assert_eq!(turn.text(), "4.2 and no gauge");
 }
@@ -88,7 +88,7 @@ fn calls_go_there_and_back() {
 fn a_question_is_answered() {
     for accepted in [true, false] {
         let asks = agent(|request, reply| async move {
-            match request.answer() {
+            match request.decision() {
                 Some(answer) => {
                     assert_eq!(answer.id, "q1");
                     Ok(reply.text(format!("{}", answer.accepts("q1"))).await?)
@@ -174,7 +174,7 @@ fn an_interrupt_is_answered_or_passed_over() {
         ("q1", "T", "M")
     );
     first.decide(&question, true);
-    let answer = first.input().dialog_answer().unwrap();
+    let answer = first.input().dialog_decision().unwrap();
     assert!(answer.accepts("q1"));
     assert_eq!(answer.data.unwrap().text(), r#"{"a":1}"#);
     assert_eq!(first.input().run_id, "run-2");
@@ -183,7 +183,7 @@ fn an_interrupt_is_answered_or_passed_over() {
     let mut second = app();
     asked(&mut second);
     second.prompt("Something else");
-    assert!(!second.input().dialog_answer().unwrap().accepts("q1"));
+    assert!(!second.input().dialog_decision().unwrap().accepts("q1"));
 }
 
 #[test]

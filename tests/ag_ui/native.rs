@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use copilot_wire::Reply;
 use copilot_wire::ag_ui::{
     ActivityDelta, ActivitySnapshot, AgUi, Content, Custom, Ending, Interrupt, Message,
-    MessagesSnapshot, Mount, Outcome, Raw, RunError, RunFinished, StateDelta, StateSnapshot,
+    MessagesSnapshot, Mount, Raw, RunError, RunFinished, RunOutcome, StateDelta, StateSnapshot,
     ToolCall, ToolCallArgs, ToolCallEnd, ToolCallResult, ToolCallStart,
 };
 use copilot_wire::json::{Json, Members};
@@ -300,7 +300,7 @@ fn outcomes_that_older_clients_fail_at_are_not_written() {
     let outcome = |text: &'static str| {
         read(&stream_of(move |reply| async move {
             let mut end = RunFinished::default();
-            end.outcome = Some(Outcome::from_json(text)?);
+            end.outcome = Some(RunOutcome::from_json(text)?);
             Ok(reply.end(end)?)
         }))
     };

@@ -7,11 +7,12 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::agent::Interrupted;
 use copilot_wire::openbb::{FunctionCall, OpenBb, QueryRequest};
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, Environment, Protocol, SendError, Ticks,
 };
-use copilot_wire::{Agent, Body, Interrupted, Reply, Request, async_trait};
+use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::channel::{mpsc, oneshot};
 use futures::executor::block_on;
 use futures::{Stream, StreamExt};

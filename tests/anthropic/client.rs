@@ -1,7 +1,8 @@
 //! The client role: streams of other servers are read, and put together.
 
 use copilot_wire::anthropic::{Anthropic, ContentBlock, Delta, Event, Message, MessageDelta};
-use copilot_wire::protocol::{Completion, EventDecoder, EventError, TooLarge};
+use copilot_wire::protocol::{Completion, EventDecoder, EventError};
+use copilot_wire::sse::TooLarge;
 use serde_json::json;
 
 fn decode(stream: &str) -> Vec<Result<Event, EventError>> {

@@ -18,7 +18,7 @@ mod streams;
 
 use std::collections::BTreeSet;
 
-use copilot_wire_kit::check::{Level, check};
+use copilot_wire_kit::check::{Severity, check};
 use futures::executor::block_on;
 use http::HeaderValue;
 use http::header::AUTHORIZATION;
@@ -206,7 +206,7 @@ fn a_report_is_readable_by_people_and_programs() {
     let [done, buffering] = &report.findings[..] else {
         panic!("{report}");
     };
-    assert_eq!(done.rule.level, Level::Error);
+    assert_eq!(done.rule.level, Severity::Error);
     assert_eq!(
         done.requests,
         ["usage", "every parameter, and one from tomorrow"]

@@ -69,11 +69,11 @@ impl Asker {
 #[async_trait]
 impl<P: Protocol> Agent<P> for Asker {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(answer) = request.answer() {
+        if let Some(answer) = request.decision() {
             let remark = answer.remark.as_deref().unwrap_or_default();
             let said = format!("{:?} {} {remark}", answer.verdict, answer.id);
             // The same again: a check uses the question up once.
-            assert_eq!(request.answer(), Some(answer));
+            assert_eq!(request.decision(), Some(answer));
             return Ok(reply.text(said.trim_end()).await?);
         }
         reply.text(&self.says).await?;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use copilot_wire::protocol::Env;
 use copilot_wire::replies::{
-    ConversationKey, MemoryReplyStore, Page, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
+    ConversationKey, LogPage, MemoryReplyStore, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
     ReplyStore, StoreError, Task,
 };
 use futures::executor::block_on;
@@ -47,7 +47,7 @@ impl ReplyStore for Common {
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
         self.here()?.seal(id, end).await
     }
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         self.here()?.read(id, from).await
     }
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use copilot_wire::json::Json;
 use copilot_wire::openai::{ChatRequest, OpenAi};
-use copilot_wire::protocol::{Answer, Env, Verdict};
+use copilot_wire::protocol::{Decision, Env, Verdict};
 use copilot_wire::{Body, Request};
 use serde_json::json;
 
@@ -176,9 +176,9 @@ fn each_reason_is_told_in_its_own_words() {
 #[test]
 fn debug_shows_neither_the_data_nor_the_remark_of_an_answer() {
     let data = Json::parse(r#"{"file":"thesis"}"#).unwrap();
-    let mut answer = Answer::in_dialog("delete-1", true).data(Some(data));
+    let mut answer = Decision::in_dialog("delete-1", true).data(Some(data));
     answer.remark = Some("only the thesis".into());
-    let expected = r#"Answer { id: "delete-1", verdict: Accepted, .. }"#;
+    let expected = r#"Decision { id: "delete-1", verdict: Accepted, .. }"#;
     assert_eq!(format!("{answer:?}"), expected);
 }
 

@@ -10,7 +10,7 @@ use copilot_wire::conversations::{
     ConversationStore, Conversations, MemoryConversationStore, RecordError, RecordKey,
 };
 use copilot_wire::responses::Responses;
-use copilot_wire::router::{Call, Endpoint, Mount, MountError, Site};
+use copilot_wire::router::{Endpoint, HttpRequest, Mount, MountError, Site};
 use copilot_wire::{Agent, Body, Reply, agent_fn};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -122,7 +122,7 @@ struct Shown;
 
 #[async_trait]
 impl Endpoint for Shown {
-    async fn call(&self, call: Call) -> http::Response<Body> {
+    async fn call(&self, call: HttpRequest) -> http::Response<Body> {
         let conversations = call.conversations(PATH).unwrap();
         let id = std::str::from_utf8(&call.body).unwrap();
         let chain = conversations.chain(id).await.unwrap();

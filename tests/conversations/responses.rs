@@ -255,7 +255,7 @@ fn a_stored_response_is_read_and_deleted() {
 fn a_question_is_answered_in_a_request_with_the_answer_only() {
     let agent = agent_fn(
         |request: copilot_wire::Request<Responses>, reply: copilot_wire::Reply<_>| async move {
-            match request.answer() {
+            match request.decision() {
                 Some(answer) if answer.accepts("wipe") => Ok(reply.text("Wiped.").await?),
                 _ => Ok(reply.confirm(Confirmation::new("wipe", "Wipe?", "All of it."))?),
             }

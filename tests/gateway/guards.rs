@@ -7,7 +7,7 @@ use bytes::Bytes;
 use copilot_wire::github::Mount;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{AgentError, Protocol, Refusal};
-use copilot_wire::router::{Call, Endpoint, MountError, Site};
+use copilot_wire::router::{Endpoint, HttpRequest, MountError, Site};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
 use futures::executor::block_on;
 use futures::{Stream, StreamExt, stream};
@@ -250,7 +250,7 @@ struct Shown;
 
 #[async_trait]
 impl Endpoint for Shown {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         Response::new(Body::full(format!("{call:?}")))
     }
 }

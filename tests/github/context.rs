@@ -1,7 +1,7 @@
 //! The context of requests and its withheld parts, for github.com and IDEs.
 
 use copilot_wire::github::{
-    ChatRequest, Data, EditorContext, Exclusion, Page, PageUrl, Reference, WithheldReason,
+    ChatRequest, EditorContext, Exclusion, Page, PageUrl, Reference, ReferenceData, WithheldReason,
 };
 use copilot_wire::protocol::Conversation;
 
@@ -56,11 +56,11 @@ fn an_ide_attaches_to_the_last_message() {
 fn data_is_typed() {
     let ide = request("req-vscode-editor-context.json");
     let context = ide.context();
-    let data: Vec<Data<'_>> = context.data().map(|(_, data)| data).collect();
+    let data: Vec<ReferenceData<'_>> = context.data().map(|(_, data)| data).collect();
     let [
-        Data::ClientFile(file),
-        Data::ClientSelection(selection),
-        Data::Repository(repository),
+        ReferenceData::ClientFile(file),
+        ReferenceData::ClientSelection(selection),
+        ReferenceData::Repository(repository),
     ] = data.as_slice()
     else {
         panic!("{data:?}")
@@ -76,12 +76,12 @@ fn data_is_typed() {
 
     let web = request("req-web-session-history.json");
     let context = web.context();
-    let data: Vec<Data<'_>> = context.data().map(|(_, data)| data).collect();
+    let data: Vec<ReferenceData<'_>> = context.data().map(|(_, data)| data).collect();
     let [
-        Data::CurrentUrl(url),
-        Data::Repository(repository),
-        Data::File(file),
-        Data::Snippet(snippet),
+        ReferenceData::CurrentUrl(url),
+        ReferenceData::Repository(repository),
+        ReferenceData::File(file),
+        ReferenceData::Snippet(snippet),
     ] = data.as_slice()
     else {
         panic!("{data:?}")
@@ -112,8 +112,8 @@ fn data_is_typed() {
     let memory: Vec<&Reference> = web.memory().collect();
     assert_eq!(memory.len(), 1);
     assert_eq!(memory[0].kind, "tide.table");
-    assert!(matches!(memory[0].typed(), Data::Other(Some(_))));
-    let Data::Agent(agent) = web.messages[1].references[0].typed() else {
+    assert!(matches!(memory[0].typed(), ReferenceData::Other(Some(_))));
+    let ReferenceData::Agent(agent) = web.messages[1].references[0].typed() else {
         panic!("an agent")
     };
     assert_eq!(agent.id.as_deref(), Some("99887766"));
@@ -136,7 +136,7 @@ fn what_is_unknown_or_odd_is_kept() {
     assert!(
         references
             .iter()
-            .all(|it| matches!(it.typed(), Data::Other(Some(_))))
+            .all(|it| matches!(it.typed(), ReferenceData::Other(Some(_))))
     );
 
     // In the documentation a repository's id is a string; senders write `0.0` for `0`.
@@ -152,10 +152,10 @@ fn what_is_unknown_or_odd_is_kept() {
         .map(Reference::typed)
         .collect();
     let [
-        Data::Repository(repository),
-        Data::ClientSelection(selection),
-        Data::Other(None),
-        Data::Snippet(snippet),
+        ReferenceData::Repository(repository),
+        ReferenceData::ClientSelection(selection),
+        ReferenceData::Other(None),
+        ReferenceData::Snippet(snippet),
     ] = data.as_slice()
     else {
         panic!("{data:?}")

@@ -1,6 +1,6 @@
 //! Decoding of events from agents, from models, and as the platform relays them.
 
-use copilot_wire::github::{ChatRequest, Chunk, Event, GitHub, Output, Raw, Reference};
+use copilot_wire::github::{ChatRequest, Chunk, Event, GitHub, Output, Reference, UnknownEvent};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{EventDecoder, EventError, SendError};
 use copilot_wire::sse::{Decoder, Frame};
@@ -254,7 +254,7 @@ fn events_of_unknown_names_are_kept() {
     // Known clients treat each data line as an event, so several lines cannot be sent.
     let mut session = opened(&ChatRequest::default());
     let mut out = Vec::new();
-    let raw = Raw::new(copilot_wire::event_name!("x"), "one\ntwo");
+    let raw = UnknownEvent::new(copilot_wire::event_name!("x"), "one\ntwo");
     let error = session.output(&Output::Raw(raw), &mut out).unwrap_err();
     assert!(matches!(error, SendError::Invalid(_)));
     assert!(out.is_empty());

@@ -79,7 +79,7 @@ fn depth_needs_no_stack() {
             let _ = request.prompt();
             assert!(request.results().count() <= 1);
             assert!(request.documents().count() <= 2);
-            let _ = request.dialog_answer();
+            let _ = request.dialog_decision();
         }
     }
 }

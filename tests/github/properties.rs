@@ -1,7 +1,7 @@
 //! Properties: decoding returns the encoded event, for every event.
 
 use copilot_wire::github::{
-    Chunk, Confirmation, CopilotError, ErrorKind, Event, Metadata, Output, Raw, Reference,
+    Chunk, Confirmation, CopilotError, ErrorKind, Event, Metadata, Output, Reference, UnknownEvent,
 };
 use copilot_wire::json::{Json, Members};
 use copilot_wire::sse::EventName;
@@ -100,12 +100,12 @@ fn confirmation() -> impl Strategy<Value = Confirmation> {
     )
 }
 
-fn raw() -> impl Strategy<Value = Raw> {
+fn raw() -> impl Strategy<Value = UnknownEvent> {
     let name = "[^\r\n]{1,12}".prop_filter("known names mean something", |name: &String| {
         name != "message" && !name.starts_with("copilot_")
     });
     (name, "[^\r\n]{0,40}")
-        .prop_map(|(name, data)| Raw::new(EventName::try_from(name).unwrap(), data))
+        .prop_map(|(name, data)| UnknownEvent::new(EventName::try_from(name).unwrap(), data))
 }
 
 fn event() -> impl Strategy<Value = Event> {
@@ -160,7 +160,7 @@ proptest! {
         prop_assert_eq!(written, sent);
         let _ = (request.context().withheld().count(), request.session_info());
         use copilot_wire::protocol::Conversation;
-        let _ = (request.prompt(), request.dialog_answer(), request.documents().count());
+        let _ = (request.prompt(), request.dialog_decision(), request.documents().count());
         let _ = (Conversation::messages(&request).count(), request.results().count());
         let _ = (request.sampling(), request.to_openai());
     }

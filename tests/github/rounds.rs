@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use copilot_wire::github::{Answer, ChatRequest, GitHub, Message, Mount};
+use copilot_wire::github::{ChatRequest, ConfirmationDecision, GitHub, Message, Mount};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol, Verdict};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
@@ -21,7 +21,7 @@ struct Flags {
 #[async_trait]
 impl<P: Protocol> Agent<P> for Flags {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(answer) = request.answer() {
+        if let Some(answer) = request.decision() {
             let flag = answer.data.as_ref().and_then(|data| data.get("flag"));
             let flag = flag.and_then(|flag| Some(flag.string()?.into_owned()));
             return match (&*answer.id, answer.verdict, flag) {
@@ -80,8 +80,8 @@ impl Client {
         let confirmation = Json::encode(confirmation).unwrap();
         let mut message = Message::new("user", "");
         message.confirmations.push(match accept {
-            true => Answer::accepted(confirmation),
-            false => Answer::dismissed(confirmation),
+            true => ConfirmationDecision::accepted(confirmation),
+            false => ConfirmationDecision::dismissed(confirmation),
         });
         self.turn(message)
     }

@@ -108,7 +108,7 @@ fn a_server_with_sessions_and_documents_is_judged() {
 fn a_question_is_asked_and_answered() {
     block_on(async {
         let asking = agent(|request, reply| async move {
-            match request.answer() {
+            match request.decision() {
                 None => reply.confirm(Confirmation::new("go", "Go on?", "All of it."))?,
                 Some(answer) if answer.accepts("go") => {
                     let prompt = request.prompt().unwrap_or_default().into_owned();

@@ -25,7 +25,7 @@ fn asking() -> (Router, Arc<AtomicUsize>) {
             let count = Arc::clone(&count);
             async move {
                 let question = Confirmation::new("delete", "Delete it?", "All 3 rows.");
-                match request.answer() {
+                match request.decision() {
                     Some(answer) if answer.accepts("delete") => {
                         count.fetch_add(1, Ordering::SeqCst);
                         reply.text("It is deleted.").await?;
@@ -380,7 +380,7 @@ fn the_call_with_the_answer_is_of_the_same_conversation() {
                 let id = request.conversation_id().map(|id| id.into_owned());
                 ids.lock().unwrap().push(id.unwrap());
                 async move {
-                    match request.answer() {
+                    match request.decision() {
                         None => reply.confirm(Confirmation::new("go", "Go on?", ""))?,
                         Some(_) => reply.text("Gone.").await?,
                     }

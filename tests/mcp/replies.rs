@@ -1,6 +1,6 @@
 //! One reply: its progress and its result.
 
-use copilot_wire::mcp::{Content, ImageContent, ResourceLink};
+use copilot_wire::mcp::{ContentBlock, ImageContent, ResourceLink};
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Notice, SendError, Status, Table, ToolCall, ToolRun,
     Usage,
@@ -42,7 +42,7 @@ async fn everything(
         .send(ResourceLink::new("https://example.com/r", "Report"))
         .await?;
     let unknown = copilot_wire::json::Json::parse(r#"{"type":"hologram"}"#).unwrap();
-    let refused = reply.send(Content::Other(unknown)).await;
+    let refused = reply.send(ContentBlock::Other(unknown)).await;
     assert!(matches!(refused, Err(SendError::Invalid(_))));
     Ok(())
 }

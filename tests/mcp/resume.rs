@@ -14,7 +14,7 @@ use crate::support::{
 fn stored() -> Router {
     let replies = Replies::per_user(MemoryReplyStore::new(), tokio::spawn);
     let slow = agent(|request, reply| async move {
-        if request.question().as_deref() == Some("ask") && request.answer().is_none() {
+        if request.question().as_deref() == Some("ask") && request.decision().is_none() {
             return Ok(reply.confirm(Confirmation::new("q", "Go on?", ""))?);
         }
         for number in 0..5 {

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ApiError, Call, ChatRequest, Failure, Instance, Meilisearch, Message, Progress, Search,
-    SearchFailure,
+    ApiError, ChatRequest, Instance, Meilisearch, Message, Search, SearchFailure, SearchProgress,
+    StreamError, ToolCall,
 };
 use copilot_wire::protocol::{Protocol, Refusal};
 use http::StatusCode;
@@ -68,10 +68,10 @@ fn a_refused_name_is_bounded() {
 
 #[test]
 fn what_was_said_is_not_shown() {
-    let call = Call::new("a", "f", SECRET);
-    let progress = Progress::new("a", &Search::new("movies", SECRET).filter(SECRET));
+    let call = ToolCall::new("a", "f", SECRET);
+    let progress = SearchProgress::new("a", &Search::new("movies", SECRET).filter(SECRET));
     let request = ChatRequest::new("m", [Message::user(SECRET), Message::calls([&call])]);
-    let failure = Failure::new("transport_error", SECRET);
+    let failure = StreamError::new("transport_error", SECRET);
     for text in [
         format!("{call:?}"),
         format!("{progress:?}"),

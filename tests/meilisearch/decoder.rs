@@ -1,8 +1,9 @@
 //! Decoding of input without recordings: the documented form, unusual servers, and large sizes.
 
 use copilot_wire::meilisearch::{
-    Event, FinishReason, Meilisearch, Outcome, Search, Sources, Tools, Unknown,
+    Event, Meilisearch, Search, Sources, StreamOutcome, Tools, Unknown,
 };
+use copilot_wire::openai::FinishReason;
 use copilot_wire::protocol::{EventDecoder, EventError};
 use serde_json::{Value, json};
 
@@ -27,7 +28,7 @@ fn the_documented_dialect_is_read() {
     let stream = fixture("stream_documented_dialect.sse");
     for sizes in [&[stream.len()][..], &[1]] {
         let read = decode(&stream, sizes);
-        assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+        assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
         assert_eq!(text(&read.events), "Meilisearch is");
         let [Event::Progress(progress), Event::Sources(sources), ..] = &read.events[..] else {
             panic!("{:?}", read.events)
@@ -117,7 +118,7 @@ fn what_is_not_known_is_kept() {
             "g ",
         ]
     );
-    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+    assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn other_choices_are_other_answers() {
     let end = [Event::Finish(FinishReason::Stop), Event::Done];
     assert_eq!(read.events[..2], [text("A"), text("a")]);
     assert_eq!(read.events[2..], end);
-    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+    assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
 }
 
 #[test]
@@ -199,7 +200,7 @@ fn a_reason_in_the_middle_is_not_the_end() {
     ]
     .concat();
     let read = whole(stream.as_bytes());
-    assert_eq!(read.outcome, Outcome::Incomplete);
+    assert_eq!(read.outcome, StreamOutcome::Incomplete);
     assert!(read.events.contains(&Event::RoundBreak));
 }
 
@@ -212,7 +213,7 @@ fn an_error_after_the_end_of_the_answer_is_a_failure() {
         "data: [DONE]\n\n".into(),
     ]
     .concat();
-    let Outcome::Failed(failure) = whole(stream.as_bytes()).outcome else {
+    let StreamOutcome::Failed(failure) = whole(stream.as_bytes()).outcome else {
         panic!("a failure is due")
     };
     assert_eq!(failure.code.as_deref(), Some("3"));
@@ -233,7 +234,7 @@ fn garbage_does_not_affect_other_events() {
     let read = whole(stream.as_bytes());
     assert_eq!(text(&read.events), "ab");
     assert_eq!(read.errors.len(), 2);
-    assert!(matches!(read.outcome, Outcome::Failed(failure) if failure.message == "plain"));
+    assert!(matches!(read.outcome, StreamOutcome::Failed(failure) if failure.message == "plain"));
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn exercise(request: &ChatRequest) {
     assert_eq!(Conversation::tools(request).count(), 0);
     assert!(request.results().count() <= request.messages.len());
     assert_eq!(request.documents().count(), 0);
-    assert_eq!(request.dialog_answer(), None);
+    assert_eq!(request.dialog_decision(), None);
     assert!(!request.to_json().is_empty());
     Meilisearch::session(request, &(), &Env::default());
 }

@@ -1,8 +1,7 @@
 //! The messages of the next request.
 
-use copilot_wire::meilisearch::{
-    Append, Call, ChatRequest, Event, FinishReason, History, Message, Tools,
-};
+use copilot_wire::meilisearch::{Append, ChatRequest, Event, History, Message, ToolCall, Tools};
+use copilot_wire::openai::FinishReason;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -123,8 +122,8 @@ fn what_was_refused_or_cut_short_is_remembered_as_it_was_read() {
 
 #[test]
 fn half_a_pair_is_left_out() {
-    let call = Call::new("a", "f", "{}");
-    let other = Call::new("b", "f", "{}");
+    let call = ToolCall::new("a", "f", "{}");
+    let other = ToolCall::new("b", "f", "{}");
     let append = |message| Event::Append(Append::new(message));
     let mut history = History::new();
     for event in [
@@ -154,7 +153,7 @@ fn turn() -> impl Strategy<Value = Vec<Event>> {
         let mut pairs = Vec::new();
         let mut late = Vec::new();
         for (place, (id, interleaved)) in searches.into_iter().enumerate() {
-            let call = Call::new(
+            let call = ToolCall::new(
                 format!("call_{id}"),
                 "_meiliSearchInIndex",
                 "{\"q\": \"é\"}",

@@ -1,6 +1,6 @@
 //! Every recorded stream gives the expected outcome, with any chunk boundaries.
 
-use copilot_wire::meilisearch::{Event, Outcome, Tools};
+use copilot_wire::meilisearch::{Event, StreamOutcome, Tools};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -87,10 +87,10 @@ fn summary(read: &Read, expected: &Value) -> Value {
     summary.insert("done".into(), read.done.into());
     summary.insert("retry_ms".into(), read.retry.into());
     let outcome = match &read.outcome {
-        Outcome::Answered(_) => "ok",
-        Outcome::Failed(_) => "error",
-        Outcome::Incomplete => "incomplete",
-        Outcome::Truncated => "truncated",
+        StreamOutcome::Answered(_) => "ok",
+        StreamOutcome::Failed(_) => "error",
+        StreamOutcome::Incomplete => "incomplete",
+        StreamOutcome::Truncated => "truncated",
         other => panic!("{other:?}"),
     };
     summary.insert("outcome".into(), outcome.into());

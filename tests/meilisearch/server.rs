@@ -1,6 +1,6 @@
 //! The protocol over HTTP: answered requests and refused requests.
 
-use copilot_wire::meilisearch::{ApiError, ChatRequest, Meilisearch, Outcome, Tools};
+use copilot_wire::meilisearch::{ApiError, ChatRequest, Meilisearch, StreamOutcome, Tools};
 use copilot_wire::protocol::{AgentError, Conversation, Protocol, Refusal};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use http::StatusCode;
@@ -48,7 +48,7 @@ fn recorded_requests_are_answered() {
             assert_eq!(headers["x-accel-buffering"], "no");
             let read = whole(&body(response));
             assert!(text(&read.events).starts_with("films: "), "{name}");
-            assert!(matches!(read.outcome, Outcome::Answered(_)));
+            assert!(matches!(read.outcome, StreamOutcome::Answered(_)));
         }
     }
     let router = Router::new()

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ChatRequest, Event, Meilisearch, Message, Outcome, Output, Reply, SearchFailure, Tools, Unknown,
+    ChatRequest, Event, Meilisearch, Message, Output, Reply, SearchFailure, StreamOutcome, Tools,
+    Unknown,
 };
 use copilot_wire::protocol::{Env, Environment, EventDecoder, Protocol, Session};
 use copilot_wire::{Body, Router};
@@ -50,7 +51,7 @@ pub(crate) struct Read {
     pub(crate) events: Vec<Event>,
     pub(crate) rounds: Vec<String>,
     pub(crate) errors: Vec<String>,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: StreamOutcome,
     pub(crate) done: bool,
     pub(crate) retry: Option<u64>,
 }

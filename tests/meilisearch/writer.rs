@@ -3,12 +3,13 @@
 use std::pin::Pin;
 
 use copilot_wire::meilisearch::{
-    Append, Call, Event, Failure, FinishReason, Meilisearch, Message, Outcome, Output, Progress,
-    Search, SearchFailure, Sources, Tools,
+    Append, Event, Meilisearch, Message, Output, Search, SearchFailure, SearchProgress, Sources,
+    StreamError, StreamOutcome, ToolCall, Tools,
 };
+use copilot_wire::openai::FinishReason;
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, EventDecoder, Notice, Protocol, SendError, Status, Table,
-    ToolCall,
+    ToolCall as Call,
 };
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;
@@ -57,8 +58,8 @@ where
 
 async fn notify(reply: &Reply<Meilisearch>) -> Result<(), AgentError> {
     let search = Search::new("movies", "robot").filter("");
-    let progress = Progress::new("call_1", &search);
-    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_arguments());
+    let progress = SearchProgress::new("call_1", &search);
+    let call = ToolCall::new("call_1", "_meiliSearchInIndex", search.to_arguments());
     reply.send(progress).await?;
     reply.send(Append::new(Message::calls([&call]))).await?;
     reply
@@ -98,7 +99,7 @@ fn an_answer_of_nothing_is_an_answer() {
         drop(reply);
         Ok(())
     });
-    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+    assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn notifications_are_gated_by_the_request() {
             })
             .count();
         assert_eq!(count, expected, "{tools:?}");
-        assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+        assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
     }
 }
 
@@ -159,7 +160,7 @@ fn a_search_that_failed_does_not_end_the_answer() {
     });
     assert_eq!(text(&read.events), "ab");
     assert!(read.events.contains(&Event::RoundBreak));
-    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+    assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
     let failure = read.events.iter().find_map(|event| match event {
         Event::Error(failure) => Some(failure),
         _ => None,
@@ -178,7 +179,7 @@ fn a_failure_is_an_error_and_no_finish() {
             Err(AgentError::new("Out of order."))
         });
         let read = whole(&out);
-        let Outcome::Failed(failure) = read.outcome else {
+        let StreamOutcome::Failed(failure) = read.outcome else {
             panic!("a failure is due")
         };
         assert!(failure.is_terminal());
@@ -200,14 +201,17 @@ fn a_turn_ends_with_the_given_reason() {
         reply.text("a").await?;
         Ok(reply.end(FinishReason::Length)?)
     });
-    assert_eq!(length.outcome, Outcome::Answered(FinishReason::Length));
-    let failure = Failure::new("requests", "Rate limit reached").code("rate_limit_exceeded");
+    assert_eq!(
+        length.outcome,
+        StreamOutcome::Answered(FinishReason::Length)
+    );
+    let failure = StreamError::new("requests", "Rate limit reached").code("rate_limit_exceeded");
     let expected = failure.clone();
     let failed = read(Tools::NONE, move |reply| {
         let failure = failure.clone();
         async move { Ok(reply.end(failure)?) }
     });
-    let Outcome::Failed(got) = failed.outcome else {
+    let StreamOutcome::Failed(got) = failed.outcome else {
         panic!("a failure is due")
     };
     assert_eq!((got.kind, got.code), (expected.kind, expected.code));
@@ -226,7 +230,7 @@ fn shared_parts_become_what_every_reader_shows() {
             .table(Table::new("T", &[json!({"a": 1})]).unwrap())
             .await?;
         reply.error(Notice::new("one source is down")).await?;
-        let call = ToolCall::new("f", &json!({})).unwrap();
+        let call = Call::new("f", &json!({})).unwrap();
         assert!(matches!(reply.call(call), Err(SendError::Unsupported(_))));
         Ok(())
     });
@@ -240,7 +244,7 @@ fn shared_parts_become_what_every_reader_shows() {
             .iter()
             .all(|event| !matches!(event, Event::Error(_)))
     );
-    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+    assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
 }
 
 #[test]
@@ -283,7 +287,7 @@ fn say() -> impl Strategy<Value = Event> {
             .prop_map(Event::Refusal),
         Just(Event::RoundBreak),
         (any(), any(), any()).prop_map(|(id, call_id, arguments)| {
-            let mut progress = Progress::new(call_id, &Search::new("i", "q"));
+            let mut progress = SearchProgress::new(call_id, &Search::new("i", "q"));
             progress.id = format!("id{id}");
             progress.function_arguments = arguments;
             Event::Progress(progress)
@@ -299,12 +303,12 @@ fn say() -> impl Strategy<Value = Event> {
             Event::Append(append)
         }),
         (any(), 400_u16..600).prop_map(|(message, status)| {
-            let mut failure = Failure::from(SearchFailure::new(status, message));
+            let mut failure = StreamError::from(SearchFailure::new(status, message));
             failure.event_id = "e".into();
             Event::Error(failure)
         }),
         any().prop_map(|message| {
-            let mut failure = Failure::new("server_error", message);
+            let mut failure = StreamError::new("server_error", message);
             failure.event_id = "e".into();
             Event::Error(failure)
         }),

@@ -17,7 +17,7 @@ fn exercise(request: &ChatRequest) {
     assert!(request.tools().count() <= request.tools.len());
     assert!(request.results().count() <= request.messages.len());
     assert_eq!(request.documents().count(), 0);
-    assert_eq!(request.dialog_answer(), None);
+    assert_eq!(request.dialog_decision(), None);
     assert!(!request.to_json().is_empty());
     OpenAi::session(request, &(), &fixed());
 }

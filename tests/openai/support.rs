@@ -3,7 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use copilot_wire::openai::{ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi};
-use copilot_wire::protocol::{AgentError, Completion, Env, Environment, EventDecoder, TooLarge};
+use copilot_wire::protocol::{AgentError, Completion, Env, Environment, EventDecoder};
+use copilot_wire::sse::TooLarge;
 use copilot_wire::{Agent, Body, Reply, Router, agent_fn};
 use http::{Method, Response, StatusCode};
 

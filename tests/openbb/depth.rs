@@ -37,7 +37,7 @@ fn ask(request: &QueryRequest) {
     let _ = (
         Era::from_request(request),
         request.prompt(),
-        request.dialog_answer(),
+        request.dialog_decision(),
     );
     let _ = (request.messages().count(), request.documents().count());
     let _ = (request.option("x"), request.delegation());

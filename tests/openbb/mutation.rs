@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use copilot_wire::json::{Json, Kind};
-use copilot_wire::openbb::{Context, Era, OpenBb, QueryRequest};
+use copilot_wire::openbb::{AttachedContext, Era, OpenBb, QueryRequest};
 use copilot_wire::protocol::{Conversation, Protocol};
 
 use crate::tree::{Tree, difference};
@@ -27,7 +27,7 @@ fn visit(request: &QueryRequest) {
     let _ = Era::from_request(request);
     let _ = (
         request.prompt(),
-        request.dialog_answer(),
+        request.dialog_decision(),
         request.delegation(),
     );
     let _ = (
@@ -62,7 +62,7 @@ fn visit(request: &QueryRequest) {
             }
         }
     }
-    for entry in request.context.iter().flat_map(Context::entries) {
+    for entry in request.context.iter().flat_map(AttachedContext::entries) {
         let _ = entry.items();
     }
     let options = request.workspace_options.iter();

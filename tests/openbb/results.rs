@@ -1,7 +1,7 @@
 //! Results in the forms of all eras, with the arguments of their calls.
 
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Arguments, CallResult, OpenBb, Outcome};
+use copilot_wire::openbb::{Arguments, CallOutcome, CallResult, OpenBb};
 use copilot_wire::protocol::{Conversation, Protocol as _};
 use serde::Deserialize;
 
@@ -101,7 +101,7 @@ fn text_and_arguments() {
 #[test]
 fn files() {
     let e6 = last("e6_file_reference");
-    let items: Vec<_> = e6.outcomes.iter().flat_map(Outcome::items).collect();
+    let items: Vec<_> = e6.outcomes.iter().flat_map(CallOutcome::items).collect();
     assert_eq!(
         items[0].reference(),
         Some("https://files.example.com/openbb_story.pdf")
@@ -158,7 +158,7 @@ fn every_format_and_errors() {
     assert_eq!(inline[0].bytes().unwrap(), b"a,b\n1,2\n");
     assert_eq!(inline[1].bytes().unwrap(), b"# Title");
     assert_eq!(inline[2].bytes().unwrap(), b"\x89PNG\r\n\x1a\n");
-    let Outcome::Error(error) = &result.outcomes[3] else {
+    let CallOutcome::Error(error) = &result.outcomes[3] else {
         panic!()
     };
     assert_eq!(
@@ -171,7 +171,7 @@ fn every_format_and_errors() {
 #[test]
 fn commands_and_skills() {
     let result = last("v2_bridge_result_and_documents");
-    let Outcome::Command(command) = &result.outcomes[0] else {
+    let CallOutcome::Command(command) = &result.outcomes[0] else {
         panic!()
     };
     assert_eq!(command.status, "success");
@@ -179,14 +179,14 @@ fn commands_and_skills() {
     assert_eq!(command.widget_uuid().as_deref(), Some("w-9"));
 
     let bare = last("v2_bridge_result_raw_ok_shape");
-    let Outcome::Bridge(bridge) = &bare.outcomes[0] else {
+    let CallOutcome::Bridge(bridge) = &bare.outcomes[0] else {
         panic!()
     };
     assert!(bridge.ok && bridge.error.is_none() && bridge.request_id.is_empty());
     assert!(bare.call.is_none());
 
     let skill = last("v2_skill_content_result");
-    let Outcome::Command(command) = &skill.outcomes[0] else {
+    let CallOutcome::Command(command) = &skill.outcomes[0] else {
         panic!()
     };
     assert_eq!(
@@ -272,14 +272,14 @@ fn the_sorting_rule() {
             r#"{{"messages":[{{"role":"tool","function":"f"{content},"data":{data}}}]}}"#
         ));
         let outcomes = request.last_result().unwrap().outcomes;
-        let kind = |outcome: &Outcome| match outcome {
-            Outcome::Items(_) => "items",
-            Outcome::Item(_) => "item",
-            Outcome::Rows(_) => "rows",
-            Outcome::Row(_) => "row",
-            Outcome::Error(_) => "error",
-            Outcome::Command(_) => "command",
-            Outcome::Bridge(_) => "bridge",
+        let kind = |outcome: &CallOutcome| match outcome {
+            CallOutcome::Items(_) => "items",
+            CallOutcome::Item(_) => "item",
+            CallOutcome::Rows(_) => "rows",
+            CallOutcome::Row(_) => "row",
+            CallOutcome::Error(_) => "error",
+            CallOutcome::Command(_) => "command",
+            CallOutcome::Bridge(_) => "bridge",
             _ => "unknown",
         };
         outcomes.iter().map(kind).collect()

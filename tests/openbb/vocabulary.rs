@@ -201,7 +201,7 @@ fn confirmations() {
 #[test]
 fn a_question_is_answered_in_the_next_turn() {
     async fn careful(request: Request<OpenBb>, reply: Reply<OpenBb>) -> Result<(), AgentError> {
-        match request.answer() {
+        match request.decision() {
             Some(answer) => Ok(reply
                 .text(format!("{:?} {}", answer.verdict, answer.id))
                 .await?),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use copilot_wire::replies::ReplyEnd;
-use copilot_wire::router::{Call, Endpoint, Mount, MountError, Site};
+use copilot_wire::router::{Endpoint, HttpRequest, Mount, MountError, Site};
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Body, async_trait};
 use http::{Method, Response};
@@ -15,7 +15,7 @@ struct State;
 
 #[async_trait]
 impl Endpoint for State {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let replies = call.replies("/api/chat").unwrap();
         let id = replies.latest("chat-1").await.unwrap();
         let state = replies.state(&id).await.unwrap().unwrap();

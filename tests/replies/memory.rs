@@ -8,8 +8,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::replies::{
-    ConversationKey, MemoryReplyStore, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
-    StoreError,
+    ConversationKey, LogPage, MemoryReplyStore, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
+    ReplyStore, StoreError,
 };
 use copilot_wire_kit::{check_dead_server, check_reply_store};
 
@@ -203,7 +203,7 @@ impl ReplyStore for Mortal {
         self.store.seal(id, end).await
     }
 
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         let page = self.store.read(id, from).await?;
         let waits = page.events.is_empty() && page.end.is_none();
         if waits && self.notices && self.dead.load(Ordering::Relaxed) {

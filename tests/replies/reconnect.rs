@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use copilot_wire::Body;
+use copilot_wire::agent::Interrupted;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::replies::{ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
-use copilot_wire::{Body, Interrupted};
 use futures::StreamExt as _;
 use http::Method;
 use tokio::time::{Instant, sleep};

@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::replies::{
-    ConversationKey, MemoryReplyStore, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
-    StoreError,
+    ConversationKey, LogPage, MemoryReplyStore, ReplyEnd, ReplyId, ReplyMeta, ReplyState,
+    ReplyStore, StoreError,
 };
 
 /// A store that fails as it is told, and knows the reply that was created last.
@@ -164,18 +164,18 @@ impl ReplyStore for Spy {
         Ok(self.untruth("seal").map_or(sealed, |_| ReplyEnd::Cancelled))
     }
 
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         let page = self.call("read", self.0.store.read(id, from)).await?;
         let untruths = [
-            Page::new(from..from, Bytes::new(), None),
-            Page::new(from..u64::MAX, Bytes::new(), None),
-            Page::new(
+            LogPage::new(from..from, Bytes::new(), None),
+            LogPage::new(from..u64::MAX, Bytes::new(), None),
+            LogPage::new(
                 from..from.wrapping_add(1),
                 "data: 1\n\ndata: half".into(),
                 None,
             ),
-            Page::new(from..from, "data: 1\n\n".into(), None),
-            Page::new(from..0, page.events.clone(), page.end),
+            LogPage::new(from..from, "data: 1\n\n".into(), None),
+            LogPage::new(from..0, page.events.clone(), page.end),
         ];
         let untruth = self.untruth("read").and_then(|at| untruths.get(at));
         Ok(untruth.cloned().unwrap_or(page))

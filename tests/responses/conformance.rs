@@ -5,7 +5,7 @@ use copilot_wire::protocol::{AgentError, Citation, Confirmation, Conversation, T
 use copilot_wire::responses::{Responses, ResponsesRequest, Tool};
 use copilot_wire_kit::check::{Target, check, recorded};
 use copilot_wire_kit::responses::ResponsesClient;
-use copilot_wire_kit::{Answer, Harness, kit};
+use copilot_wire_kit::{Harness, ToolOutcome, kit};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -158,7 +158,7 @@ fn faults_are_found() {
 #[test]
 fn the_played_client_runs_tools_and_answers_questions() {
     let agent = agent_fn::<Responses, _, _>(|request, reply| async move {
-        if let Some(answer) = request.answer() {
+        if let Some(answer) = request.decision() {
             let text = format!("decided: {}", answer.accepts("q-1"));
             return Ok(reply.text(&text).await?);
         }
@@ -180,7 +180,7 @@ fn the_played_client_runs_tools_and_answers_questions() {
         let transcript = harness.prompt("Tides?").await.unwrap().to_string();
         assert!(transcript.contains("reasoning: Looking"), "{transcript}");
         assert!(transcript.contains("get_tide"), "{transcript}");
-        let answers = [Answer::text("4.2 m")];
+        let answers = [ToolOutcome::text("4.2 m")];
         let transcript = harness.answer(answers).await.unwrap().to_string();
         assert!(transcript.contains("text: The tide: 4.2 m"), "{transcript}");
         assert!(transcript.contains("usage: 3 in, 4 out"), "{transcript}");

@@ -4,12 +4,13 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Completion, Failure, Framing, Notice, Part, Protocol, SendError,
-    Session, Status, TooLarge, ToolCall, Usage,
+    Session, Status, ToolCall, Usage,
 };
 use copilot_wire::responses::{
     Annotation, Ending, EventKind, Item, Reply, Response, Responses, ResponsesRequest, Storage,
     StreamEvent, Tool,
 };
+use copilot_wire::sse::TooLarge;
 use proptest::prelude::*;
 use serde_json::json;
 

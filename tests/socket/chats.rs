@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use copilot_wire::replies::{MemoryReplyStore, Replies};
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use copilot_wire::{Router, ui_stream};
 use http::HeaderName;
 use serde_json::{Value, json};
@@ -254,7 +254,7 @@ fn without_a_store_there_is_nothing_to_resume() {
     let mut client = Client::chats(&router);
     let messages = client.ask(&json!({"type": "resume", "requestId": "1", "id": "a"}));
     assert_eq!(messages, [json!({"type": "no-active", "requestId": "1"})]);
-    client.0.receive(Message::Binary);
+    client.0.receive(SocketMessage::Binary);
     assert_eq!(client.messages().len(), 1);
 }
 
@@ -308,12 +308,12 @@ fn a_connection_without_an_accepted_request_is_closed() {
             let closed = loop {
                 tokio::time::sleep(std::time::Duration::from_secs(30)).await;
                 match client.next() {
-                    Some(Message::Ping) if pings == 10 => break None,
-                    Some(Message::Ping) => pings += 1,
-                    Some(Message::Close { code, .. }) => break Some(code),
+                    Some(SocketMessage::Ping) if pings == 10 => break None,
+                    Some(SocketMessage::Ping) => pings += 1,
+                    Some(SocketMessage::Close { code, .. }) => break Some(code),
                     _ => {}
                 }
-                client.0.receive(Message::Pong);
+                client.0.receive(SocketMessage::Pong);
             };
             let expected = if key.is_empty() {
                 (Some(1008), 3)
@@ -332,7 +332,7 @@ fn a_message_behind_the_end_is_not_refused() {
     let mut client = Client::chats(&router);
     client.send(&send("1", "a", "hi"));
     loop {
-        let Some(Message::Text(message)) = client.next() else {
+        let Some(SocketMessage::Text(message)) = client.next() else {
             panic!("no end");
         };
         if message.starts_with(br#"{"type":"end""#) {

@@ -7,8 +7,8 @@ use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Protocol as _, Refusal};
 use copilot_wire::responses::Responses;
-use copilot_wire::router::socket::{Action, Ask, Dialect, EventMessage, Exchange};
-use copilot_wire::router::{Call, Endpoint, Mount, MountError, Site};
+use copilot_wire::router::socket::{Action, Ask, EventMessage, Exchange, Subprotocol};
+use copilot_wire::router::{Endpoint, HttpRequest, Mount, MountError, Site};
 use copilot_wire::{Agent, Body, async_trait};
 use http::{Method, Response};
 use serde_json::json;
@@ -22,7 +22,7 @@ struct Deletions;
 
 #[async_trait]
 impl Endpoint for Deletions {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let conversations = call.conversations(PATH).unwrap();
         let of_connection = conversations.clone().unstored().unwrap();
         let turn = Json::object(|turn| {
@@ -58,7 +58,7 @@ impl Mount for Deletions {
 /// Posts every message, and answers with the document.
 struct Documents;
 
-impl Dialect for Documents {
+impl Subprotocol for Documents {
     fn read(&mut self, _: &Json) -> Action {
         Action::Ask(Ask::post("{}"))
     }

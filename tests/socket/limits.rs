@@ -2,14 +2,17 @@
 
 use std::sync::atomic::Ordering;
 
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use serde_json::json;
 
 use crate::support::{Client, answer, create, kinds, router};
 
 #[test]
 fn a_message_that_is_too_large_closes_the_connection() {
-    for message in [Message::TooLarge, Message::Text(vec![b' '; 1025].into())] {
+    for message in [
+        SocketMessage::TooLarge,
+        SocketMessage::Text(vec![b' '; 1025].into()),
+    ] {
         let (router, agent) = router();
         let router = router.body_limit(1024);
         let mut client = Client::responses(&router);

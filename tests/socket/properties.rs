@@ -1,6 +1,6 @@
 //! Sockets under any sequence of messages.
 
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ fn text() -> impl Strategy<Value = String> {
 #[derive(Clone, Debug)]
 enum Step {
     Text(String),
-    Other(Message),
+    Other(SocketMessage),
     Read(usize),
     Finish,
 }
@@ -47,7 +47,7 @@ enum Step {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         6 => text().prop_map(Step::Text),
-        1 => prop::sample::select(vec![Message::Pong, Message::Binary, Message::Ping]).prop_map(Step::Other),
+        1 => prop::sample::select(vec![SocketMessage::Pong, SocketMessage::Binary, SocketMessage::Ping]).prop_map(Step::Other),
         4 => (0_usize..50).prop_map(Step::Read),
         2 => Just(Step::Finish),
     ]
@@ -68,7 +68,7 @@ proptest! {
                 let Some(message) = client.next() else { break };
                 assert!(!closed, "{message:?} behind a close");
                 match message {
-                    Message::Text(text) => {
+                    SocketMessage::Text(text) => {
                         let message: Value = serde_json::from_slice(&text).unwrap();
                         assert!(message.is_object());
                         if pages && message["type"] == "chunk" {
@@ -79,8 +79,8 @@ proptest! {
                             *expected = number + 1;
                         }
                     }
-                    Message::Close { .. } => closed = true,
-                    Message::Ping => {}
+                    SocketMessage::Close { .. } => closed = true,
+                    SocketMessage::Ping => {}
                     other => panic!("{other:?}"),
                 }
             }

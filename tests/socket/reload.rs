@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use copilot_wire::protocol::{Refusal, User};
 use copilot_wire::router::Cors;
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use copilot_wire::{Router, responses, ui_stream};
 use futures::executor::block_on;
 use http::request::Parts;
@@ -113,8 +113,8 @@ fn a_key_in_messages_is_that_of_now_and_running_turns_go_on() {
             let mut closed = false;
             for _ in 0..9 {
                 tokio::time::sleep(Duration::from_secs(30)).await;
-                closed |= matches!(client.next(), Some(Message::Close { code: 1008, .. }));
-                client.0.receive(Message::Pong);
+                closed |= matches!(client.next(), Some(SocketMessage::Close { code: 1008, .. }));
+                client.0.receive(SocketMessage::Pong);
             }
             assert_eq!(closed, !has_new_key);
         }

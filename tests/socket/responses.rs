@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use copilot_wire::conversations::{Conversations, MemoryConversationStore};
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use serde_json::{Value, json};
 
 use crate::support::{Client, answer, continued, create, id, keys, kinds, open, router};
@@ -282,7 +282,7 @@ fn what_is_no_request_is_an_error_and_the_connection_goes_on() {
         assert_eq!(messages[0]["error"]["type"], "invalid_request_error");
         assert_eq!(messages[0]["error"]["param"], param, "{text}");
     }
-    client.0.receive(Message::Binary);
+    client.0.receive(SocketMessage::Binary);
     assert_eq!(kinds(&client.messages()), ["error"]);
     let mut unknown = create("hi");
     unknown["model"] = "nobody".into();

@@ -9,7 +9,7 @@ use copilot_wire::protocol::{
     AgentError, Conversation as _, HistoryItem, Protocol, Purpose, Refusal, Role, ToolCall, User,
 };
 use copilot_wire::responses::Model;
-use copilot_wire::router::socket::{Message, Socket};
+use copilot_wire::router::socket::{Socket, SocketMessage};
 use copilot_wire::{Body, Reply, Request, Router, async_trait, ui_stream};
 use futures::StreamExt as _;
 use futures::executor::block_on;
@@ -183,11 +183,11 @@ impl Client {
 
     pub(crate) fn text(&mut self, text: &str) {
         self.0
-            .receive(Message::Text(Bytes::copy_from_slice(text.as_bytes())));
+            .receive(SocketMessage::Text(Bytes::copy_from_slice(text.as_bytes())));
     }
 
     /// Returns the next message, if there is one now.
-    pub(crate) fn next(&mut self) -> Option<Message> {
+    pub(crate) fn next(&mut self) -> Option<SocketMessage> {
         let woken = Arc::new(Woken(AtomicBool::new(true)));
         while woken.0.swap(false, Ordering::Relaxed) {
             let waker = Arc::clone(&woken).into();
@@ -203,8 +203,8 @@ impl Client {
     pub(crate) fn messages(&mut self) -> Vec<Value> {
         let messages = std::iter::from_fn(|| self.next());
         let texts = messages.map(|message| match message {
-            Message::Text(text) => serde_json::from_slice(&text).unwrap(),
-            Message::Close { code, reason } => json!({"close": code, "reason": reason}),
+            SocketMessage::Text(text) => serde_json::from_slice(&text).unwrap(),
+            SocketMessage::Close { code, reason } => json!({"close": code, "reason": reason}),
             other => panic!("{other:?}"),
         });
         texts.collect()

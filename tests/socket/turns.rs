@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use copilot_wire::protocol::Env;
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use copilot_wire_kit::Clock;
 use futures::FutureExt;
 use serde_json::json;
@@ -50,7 +50,7 @@ fn a_closed_socket_cancels_its_turns() {
     assert_eq!(agent.dropped.load(Ordering::Relaxed), 1);
     let mut client = Client::responses(&router);
     client.ask(&create("wait"));
-    client.0.receive(Message::Close {
+    client.0.receive(SocketMessage::Close {
         code: 1000,
         reason: "",
     });
@@ -64,12 +64,12 @@ fn a_client_that_does_not_read_holds_up_its_agent() {
     let mut client = Client::responses(&router);
     client.send(&create("long"));
     for _ in 0..100 {
-        assert!(matches!(client.next(), Some(Message::Text(_))));
+        assert!(matches!(client.next(), Some(SocketMessage::Text(_))));
     }
     // Nothing runs ahead of the reader but one buffer.
     let waiting: usize = std::iter::from_fn(|| client.0.waiting())
         .map(|message| match message {
-            Message::Text(text) => text.len(),
+            SocketMessage::Text(text) => text.len(),
             _ => 0,
         })
         .sum();
@@ -100,8 +100,8 @@ fn messages_that_wait_are_those_that_the_stream_would_return() {
 }
 
 /// Returns the type of a chunk, or of a message without one.
-fn kind(message: Message) -> String {
-    let Message::Text(text) = message else {
+fn kind(message: SocketMessage) -> String {
+    let SocketMessage::Text(text) = message else {
         panic!("{message:?}")
     };
     let message: serde_json::Value = serde_json::from_slice(&text).unwrap();
@@ -171,15 +171,15 @@ fn silence_is_broken_with_events_and_clients_without_a_sign_are_gone() {
         clock.advance(Duration::from_secs(15));
         while let Some(message) = client.next() {
             match message {
-                Message::Text(text) => {
+                SocketMessage::Text(text) => {
                     let event: serde_json::Value = serde_json::from_slice(&text).unwrap();
                     seen.push(event["type"].as_str().unwrap().to_owned());
                 }
-                Message::Ping => seen.push("ping".into()),
+                SocketMessage::Ping => seen.push("ping".into()),
                 other => panic!("{other:?}"),
             }
         }
-        client.0.receive(Message::Pong);
+        client.0.receive(SocketMessage::Pong);
     }
     assert!(
         seen.contains(&"response.in_progress".to_owned()),
@@ -196,9 +196,17 @@ fn silence_is_broken_with_events_and_clients_without_a_sign_are_gone() {
         clock.advance(Duration::from_secs(30));
         last.extend(std::iter::from_fn(|| client.next()));
     }
-    let gone = Message::Close {
+    let gone = SocketMessage::Close {
         code: 1011,
         reason: "no answer to pings",
     };
-    assert_eq!(last, [Message::Ping, Message::Ping, Message::Ping, gone]);
+    assert_eq!(
+        last,
+        [
+            SocketMessage::Ping,
+            SocketMessage::Ping,
+            SocketMessage::Ping,
+            gone
+        ]
+    );
 }

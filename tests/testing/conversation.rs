@@ -13,7 +13,7 @@ use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
 use copilot_wire_kit::ui_stream::ChatPage;
-use copilot_wire_kit::{Answer, FrontEnd, Harness, HarnessError, Next, Setup, Toolkit};
+use copilot_wire_kit::{FrontEnd, Harness, HarnessError, Next, Setup, ToolOutcome, Toolkit};
 use futures::executor::block_on;
 use http::{HeaderName, HeaderValue};
 
@@ -81,7 +81,7 @@ struct Janitor;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Janitor {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.answer() {
+        match request.decision() {
             Some(answer) if answer.accepts("1") => Ok(reply.text("Deleted.").await?),
             Some(answer) => Ok(reply.text(&format!("{:?}", answer.verdict)).await?),
             None => Ok(reply.confirm(Confirmation::new("1", "Delete?", "For ever."))?),
@@ -144,7 +144,7 @@ impl Agent<OpenBb> for Reader {
 fn a_call_is_gone_when_the_user_types_on() {
     let widget = Widget::new("Tides", "tide_table", "Brest", "High and low water");
     let front = || {
-        let data = Answer::text("calm");
+        let data = ToolOutcome::text("calm");
         Workspace::new().widget(Tier::Primary, widget.clone(), data)
     };
     let mut harness = Harness::new(front(), Reader);
@@ -172,7 +172,7 @@ fn a_call_is_gone_when_the_user_types_on() {
     assert!(matches!(front.next(), Next::Calls(_)));
     front.prompt("hello");
     let typed = front.request();
-    front.answer(vec![Answer::text("calm")]);
+    front.answer(vec![ToolOutcome::text("calm")]);
     assert_eq!(front.request().body(), typed.body());
 }
 

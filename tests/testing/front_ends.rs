@@ -17,7 +17,7 @@ use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
 use copilot_wire_kit::ui_stream::ChatPage;
-use copilot_wire_kit::{Answer, Effect, FrontEnd, Harness, HarnessError};
+use copilot_wire_kit::{Effect, FrontEnd, Harness, HarnessError, ToolOutcome};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -27,7 +27,7 @@ struct Librarian;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Librarian {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(answer) = request.answer() {
+        if let Some(answer) = request.decision() {
             assert_eq!(answer.id, "tidy-1");
             let word = if answer.accepts("tidy-1") {
                 "Done"
@@ -197,7 +197,7 @@ impl Agent<OpenBb> for Reader {
 
 fn dashboard() -> Workspace {
     let widget = Widget::new("Tides", "tide_table", "Brest", "High and low water");
-    let data = Answer::data(&json!([{"hour": 3, "metres": 6.1}])).unwrap();
+    let data = ToolOutcome::data(&json!([{"hour": 3, "metres": 6.1}])).unwrap();
     Workspace::new().widget(Tier::Primary, widget, data)
 }
 
@@ -226,9 +226,9 @@ fn a_workspace_answers_from_its_widgets() {
 #[test]
 fn an_answer_may_be_anything() {
     let cases = [
-        (Answer::text("calm"), "text: read: calm\n"),
+        (ToolOutcome::text("calm"), "text: read: calm\n"),
         (
-            Answer::failed("no tide"),
+            ToolOutcome::failed("no tide"),
             "text: failed: unexpected_error: no tide\n",
         ),
     ];
@@ -261,11 +261,13 @@ fn what_cannot_be_answered_is_an_error() {
             own.to_string(),
             "the front end has no answer of its own to get_widget_data"
         );
-        let two = harness.answer([Answer::text("1"), Answer::text("2")]).await;
+        let two = harness
+            .answer([ToolOutcome::text("1"), ToolOutcome::text("2")])
+            .await;
         let two = two.unwrap_err();
         assert_eq!(two.to_string(), "the turn before made 1 calls, not 2");
         // The call is still open.
-        let turn = harness.answer([Answer::text("calm")]).await.unwrap();
+        let turn = harness.answer([ToolOutcome::text("calm")]).await.unwrap();
         assert_eq!(turn.text(), "read: calm");
     });
 }
@@ -292,7 +294,7 @@ fn run_tools<F: FrontEnd>(front: F) {
     block_on(async {
         let turn = harness.prompt("The tide?").await.unwrap();
         assert_eq!(turn.to_string(), "call: get_tide {\"place\":\"Brest\"}\n");
-        let answer = Answer::data(&json!({"metres": 6})).unwrap();
+        let answer = ToolOutcome::data(&json!({"metres": 6})).unwrap();
         let turn = harness.answer([answer]).await.unwrap();
         assert_eq!(turn.to_string(), "text: It says {\"metres\":6}\n");
     });

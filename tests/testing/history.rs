@@ -11,7 +11,7 @@ use copilot_wire::protocol::{
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire_kit::{Answer, Clock, FrontEnd, Harness, Script, Step};
+use copilot_wire_kit::{Clock, FrontEnd, Harness, Script, Step, ToolOutcome};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 
@@ -51,7 +51,9 @@ fn compare<F: FrontEnd>(front: F, itself: bool) -> Vec<Value> {
             turn = match itself {
                 true => harness.answer_itself().await.unwrap(),
                 false => {
-                    let answers = calls.iter().map(|name| Answer::text(format!("of {name}")));
+                    let answers = calls
+                        .iter()
+                        .map(|name| ToolOutcome::text(format!("of {name}")));
                     harness.answer(answers.collect::<Vec<_>>()).await.unwrap()
                 }
             };
@@ -95,8 +97,8 @@ fn a_model_is_given_both_calls_with_their_results() {
 fn calls_wait_for_each_other_where_a_reply_holds_one() {
     let widget = |id: &str| Widget::new("Tides", id, id, "High and low water");
     let front = Workspace::new()
-        .widget(Tier::Primary, widget("brest"), Answer::text("calm"))
-        .widget(Tier::Primary, widget("tokyo"), Answer::text("rough"));
+        .widget(Tier::Primary, widget("brest"), ToolOutcome::text("calm"))
+        .widget(Tier::Primary, widget("tokyo"), ToolOutcome::text("rough"));
     let messages = compare(front, true);
     let roles: Vec<_> = messages
         .iter()

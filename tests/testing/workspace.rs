@@ -8,7 +8,7 @@ use copilot_wire::openbb::{
 use copilot_wire::protocol::{AgentError, AttachmentContent, Conversation, HistoryItem};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire_kit::{Answer, FrontEnd, Harness};
+use copilot_wire_kit::{FrontEnd, Harness, ToolOutcome};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -79,9 +79,9 @@ fn tools_answer_their_calls_and_no_others() {
         .input_schema(Json::encode(&schema).unwrap());
     let twin = Tool::new("3", "web_search");
     let front = Workspace::new()
-        .tool(tool, Answer::text("three results"))
-        .tool(twin, Answer::text("of the twin"))
-        .tool(Tool::new("2", "web_fetch"), Answer::failed("no route"));
+        .tool(tool, ToolOutcome::text("three results"))
+        .tool(twin, ToolOutcome::text("of the twin"))
+        .tool(Tool::new("2", "web_fetch"), ToolOutcome::failed("no route"));
     let tools = &sent(&front)["tools"];
     let first = json!({"server_id": "2", "name": "web_search", "description": "Search the web",
         "input_schema": schema});
@@ -139,7 +139,7 @@ fn parameters_have_the_values_that_were_selected_and_say_what_may_be_chosen() {
     let widget = Widget::new("Tides", "tide_table", "Tides", "High and low water")
         .params([port.selected("Cork").unwrap(), day]);
     assert_eq!(widget.arguments().get("port").unwrap().text(), "\"Cork\"");
-    let front = Workspace::new().widget(Tier::Primary, widget, Answer::text("calm"));
+    let front = Workspace::new().widget(Tier::Primary, widget, ToolOutcome::text("calm"));
     let mut harness = Harness::new(front, Chooser);
     block_on(async {
         harness.prompt("port").await.unwrap();

@@ -6,7 +6,7 @@ use copilot_wire::json::Json;
 use copilot_wire::models::{AgentTool, Toolset};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::responses::Responses;
-use copilot_wire_kit::{Answer, Toolkit};
+use copilot_wire_kit::{ToolOutcome, Toolkit};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 
@@ -93,7 +93,7 @@ fn with<P: Toolkit, U: Model>() {
     assert_eq!(calls[0].name, "open", "{place}");
 
     script.extend([Said::text("It is open.")]);
-    let turn = block_on(chat.answer([Answer::text("opened")])).unwrap();
+    let turn = block_on(chat.answer([ToolOutcome::text("opened")])).unwrap();
     assert_eq!(turn.text(), "It is open.", "{place}");
     let calls = script.calls::<U>();
     assert!(

@@ -7,7 +7,7 @@ use copilot_wire::protocol::{
 use copilot_wire::ui_stream::{Mount, UiStream};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use copilot_wire_kit::ui_stream::ChatPage;
-use copilot_wire_kit::{Answer, Effect, FrontEnd, Next};
+use copilot_wire_kit::{Effect, FrontEnd, Next, ToolOutcome};
 use http::Method;
 use serde_json::json;
 
@@ -19,7 +19,7 @@ struct Helper;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Helper {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(answer) = request.answer() {
+        if let Some(answer) = request.decision() {
             let accepted = answer.accepts(&answer.id);
             let text = format!("{} {accepted} {:?}", answer.id, answer.data);
             return Ok(reply.text(&text).await?);
@@ -95,8 +95,8 @@ fn a_page_shows_text_steps_and_tables() {
 #[test]
 fn a_page_runs_its_tools() {
     for (answer, expected) in [
-        (Answer::text("Brest"), "getLocation: Brest false"),
-        (Answer::failed("no"), "getLocation: no true"),
+        (ToolOutcome::text("Brest"), "getLocation: Brest false"),
+        (ToolOutcome::failed("no"), "getLocation: no true"),
     ] {
         let (mut page, router) = (ChatPage::new(), mounted());
         page.prompt("where");

@@ -14,7 +14,7 @@ use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
 use copilot_wire_kit::responses::ResponsesClient;
 use copilot_wire_kit::ui_stream::ChatPage;
-use copilot_wire_kit::{Answer, FrontEnd, Harness, Transcript};
+use copilot_wire_kit::{FrontEnd, Harness, ToolOutcome, Transcript};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 
@@ -317,7 +317,7 @@ pub(crate) fn workspace() -> Workspace {
         let tool = json!({"server_id": "s", "name": name, "description": "", "url": "http://127.0.0.1",
             "input_schema": {"type": "object"}});
         let tool = copilot_wire::openbb::Tool::from_json(tool.to_string().as_bytes()).unwrap();
-        workspace.tool(tool, Answer::text("calm"))
+        workspace.tool(tool, ToolOutcome::text("calm"))
     })
 }
 

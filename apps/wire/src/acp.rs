@@ -10,7 +10,7 @@ use copilot_wire::protocol::{
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_acp::{Acp, Program, Server};
-use copilot_wire_kit::{Answer, AnyFrontEnd, Effect, Kit, Next, Setup};
+use copilot_wire_kit::{AnyFrontEnd, Effect, Kit, Next, Setup, ToolOutcome};
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 use tokio::process::Command;
@@ -227,7 +227,7 @@ impl Agent<Acp> for Remote {
         let talk = self.talk(&request.session_id.0).await?;
         let mut talk = talk.lock().await;
         let asked = talk.question.take();
-        match (request.answer(), asked) {
+        match (request.decision(), asked) {
             (Some(answer), Some(question)) if answer.verdict != Consent::Other => {
                 let accepted = answer.verdict == Consent::Accepted;
                 talk.front.decide(&question, accepted);
@@ -242,7 +242,7 @@ impl Agent<Acp> for Remote {
                     return Ok(reply.confirm(question)?);
                 }
                 Next::Calls(calls) => {
-                    let failed = |_| Answer::failed("the tool is not available in the editor");
+                    let failed = |_| ToolOutcome::failed("the tool is not available in the editor");
                     talk.front.answer(calls.iter().map(failed).collect());
                 }
                 Next::Broken(why) => {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::router::Mount;
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use copilot_wire::{
     Agent, Body, Reply, Request, Router, ag_ui, anthropic, async_trait, openai, openbb, responses,
     ui_stream,
@@ -171,7 +171,7 @@ where
             };
             Box::new(move || {
                 let mut cx = Context::from_waker(Waker::noop());
-                socket.receive(Message::Text(Bytes::from_static(message.as_bytes())));
+                socket.receive(SocketMessage::Text(Bytes::from_static(message.as_bytes())));
                 let mut length = 0;
                 loop {
                     // As servers do: what was made together with a message is sent with it.
@@ -179,7 +179,7 @@ where
                     let Poll::Ready(mut message) = polled else {
                         panic!("the agent does not wait");
                     };
-                    while let Some(Message::Text(text)) = message {
+                    while let Some(SocketMessage::Text(text)) = message {
                         length += black_box(text.len());
                         if is_last(&text) {
                             return length;

@@ -13,8 +13,8 @@ use agent_client_protocol::v1::schema::{
 use agent_client_protocol::{Error, RawJsonRpcId, RawJsonRpcMessage, TransportFrame};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    Answer, Answered, Attachment, AttachmentContent, Conversation, Document, HistoryItem, Message,
-    RawMessage, Refusal, Role, Verdict,
+    Answered, Attachment, AttachmentContent, Conversation, Decision, Document, HistoryItem,
+    Message, RawMessage, Refusal, Role, Verdict,
 };
 use http::StatusCode;
 use serde_json::Value;
@@ -43,7 +43,7 @@ pub struct Prompt {
     pub(crate) id: RawJsonRpcId,
     pub(crate) history: Vec<Arc<Record>>,
     pub(crate) turn: Arc<Turn>,
-    answer: Option<Answer>,
+    answer: Option<Decision>,
     said: Option<String>,
 }
 
@@ -122,7 +122,7 @@ impl Turn {
 
     /// Waits for the answer to the open question. Returns the answer, and the user's own words. `None` if there is no
     /// question, or no answer to it.
-    async fn answered(&self) -> Option<(Answer, Option<String>)> {
+    async fn answered(&self) -> Option<(Decision, Option<String>)> {
         let open = lock(&self.state).open.take()?;
         let value = open.waiting.response().await?.ok()?;
         let said = match open.is_form {
@@ -138,7 +138,7 @@ impl Turn {
         state.accepted = Some(verdict == Verdict::Accepted);
         let said = (verdict == Verdict::Other).then_some(said);
         state.said.clone_from(&said);
-        Some((Answer::new(open.id, verdict).data(open.data), said))
+        Some((Decision::new(open.id, verdict).data(open.data), said))
     }
 }
 
@@ -269,7 +269,7 @@ impl Conversation for Prompt {
         last.into_iter()
     }
 
-    fn dialog_answer(&self) -> Option<Answer> {
+    fn dialog_decision(&self) -> Option<Decision> {
         self.answer.clone()
     }
 }

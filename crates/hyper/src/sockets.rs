@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use copilot_wire::router::socket::{Message, Socket, is_handshake};
+use copilot_wire::router::socket::{Socket, SocketMessage, is_handshake};
 use copilot_wire::{Body, Router};
 use futures_util::{SinkExt, StreamExt};
 use hyper::body::Bytes;
@@ -85,7 +85,7 @@ async fn run(upgrade: OnUpgrade, mut socket: Socket) -> Result<(), Error> {
                 Some(Ok(message)) => socket.receive(received(message)),
                 Some(Err(Error::Capacity(_))) => {
                     // tungstenite reads nothing more.
-                    socket.receive(Message::TooLarge);
+                    socket.receive(SocketMessage::TooLarge);
                     if let Some(close) = socket.next().await {
                         send(&mut connection, &mut socket, close).await?;
                     }
@@ -112,7 +112,7 @@ async fn run(upgrade: OnUpgrade, mut socket: Socket) -> Result<(), Error> {
 async fn send(
     connection: &mut Connection,
     socket: &mut Socket,
-    message: Message,
+    message: SocketMessage,
 ) -> Result<(), Error> {
     let sent = async {
         connection.feed(frame(message)?).await?;
@@ -124,22 +124,24 @@ async fn send(
     timeout(STALLED, sent).await.map_err(io::Error::from)?
 }
 
-fn received(frame: Frame) -> Message {
+fn received(frame: Frame) -> SocketMessage {
     match frame {
-        Frame::Text(text) => Message::Text(text.into()),
-        Frame::Binary(_) => Message::Binary,
-        Frame::Close(_) => Message::Close {
+        Frame::Text(text) => SocketMessage::Text(text.into()),
+        Frame::Binary(_) => SocketMessage::Binary,
+        Frame::Close(_) => SocketMessage::Close {
             code: 1000,
             reason: "",
         },
-        _ => Message::Pong,
+        _ => SocketMessage::Pong,
     }
 }
 
-fn frame(message: Message) -> Result<Frame, Error> {
+fn frame(message: SocketMessage) -> Result<Frame, Error> {
     Ok(match message {
-        Message::Text(text) => Frame::Text(Utf8Bytes::try_from(text).map_err(io::Error::other)?),
-        Message::Close { code, reason } => Frame::Close(Some(CloseFrame {
+        SocketMessage::Text(text) => {
+            Frame::Text(Utf8Bytes::try_from(text).map_err(io::Error::other)?)
+        }
+        SocketMessage::Close { code, reason } => Frame::Close(Some(CloseFrame {
             code: code.into(),
             reason: reason.into(),
         })),

@@ -40,13 +40,13 @@ pub trait FrontEnd: Send {
     fn next(&mut self) -> Next;
 
     /// Returns the result of a call that this front end can run by itself, else `None`, which is the default.
-    fn own_answer(&self, call: &ToolCall) -> Option<Answer> {
+    fn own_answer(&self, call: &ToolCall) -> Option<ToolOutcome> {
         let _ = call;
         None
     }
 
     /// Answers the calls of the turn, in their order.
-    fn answer(&mut self, answers: Vec<Answer>);
+    fn answer(&mut self, answers: Vec<ToolOutcome>);
 
     /// Answers the question of the turn, which [`next`](Self::next) has returned: in a dialog, or with a message as
     /// the user would type it.
@@ -88,7 +88,7 @@ impl Next {
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Answer {
+pub enum ToolOutcome {
     /// The result as JSON.
     Data(Json),
     /// The result as text.
@@ -99,7 +99,7 @@ pub enum Answer {
     Raw(Json),
 }
 
-impl Answer {
+impl ToolOutcome {
     /// Creates a result from a value that serializes.
     ///
     /// # Errors
@@ -183,10 +183,10 @@ pub trait AnyFrontEnd: Send {
     fn next(&mut self) -> Next;
 
     /// Returns the result of a call, see [`FrontEnd::own_answer`].
-    fn own_answer(&self, call: &ToolCall) -> Option<Answer>;
+    fn own_answer(&self, call: &ToolCall) -> Option<ToolOutcome>;
 
     /// Answers the calls of the turn, see [`FrontEnd::answer`].
-    fn answer(&mut self, answers: Vec<Answer>);
+    fn answer(&mut self, answers: Vec<ToolOutcome>);
 
     /// Answers the question of the turn, see [`FrontEnd::decide`].
     fn decide(&mut self, question: &Confirmation, accepted: bool);
@@ -210,11 +210,11 @@ impl<F: FrontEnd> AnyFrontEnd for F {
         FrontEnd::next(self)
     }
 
-    fn own_answer(&self, call: &ToolCall) -> Option<Answer> {
+    fn own_answer(&self, call: &ToolCall) -> Option<ToolOutcome> {
         FrontEnd::own_answer(self, call)
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         FrontEnd::answer(self, answers);
     }
 

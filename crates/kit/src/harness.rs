@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::frames::Frames;
-use super::front_end::{Answer, FrontEnd, Next};
+use super::front_end::{FrontEnd, Next, ToolOutcome};
 use super::{Clock, Transcript};
 use copilot_wire::agent::{Agent, Body, Request};
 use copilot_wire::protocol::{Env, EventError, Outcome, Protocol, Refusal, Turn};
@@ -36,7 +36,7 @@ static COUNT: AtomicU64 = AtomicU64::new(0);
 /// #[async_trait]
 /// impl<P: Protocol> Agent<P> for Janitor {
 ///     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-///         match request.answer() {
+///         match request.decision() {
 ///             Some(answer) if answer.accepts("1") => reply.text("Deleted.").await?,
 ///             Some(_) => reply.text("Kept.").await?,
 ///             None => reply.confirm(Confirmation::new("1", "Delete it?", "It cannot be undone."))?,
@@ -167,7 +167,7 @@ impl<F: FrontEnd> Harness<F> {
     /// [`HarnessError::Refused`].
     pub async fn answer(
         &mut self,
-        answers: impl IntoIterator<Item = Answer>,
+        answers: impl IntoIterator<Item = ToolOutcome>,
     ) -> Result<Transcript<F::Protocol>, HarnessError> {
         let answers: Vec<_> = answers.into_iter().collect();
         let calls = self.next.calls().len();

@@ -9,7 +9,7 @@ use http::header::ACCEPT;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
-use super::check::{self, Exam, Judge, Recorded, Rule, Stream};
+use super::check::{self, Exam, Judge, RecordedRequest, Rule, Stream};
 use super::front_end::{AnyFrontEnd, FrontEnd};
 use super::node::Node;
 use super::reader::{EventReader, Lines, Summary};
@@ -83,7 +83,7 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
         async {
             let path = exam.path().unwrap_or(Self::FrontEnd::PATH);
-            let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
+            let sample = RecordedRequest::new(None, "the sample", Self::SAMPLE.request);
             exam.plan(1);
             if let Some(exchange) = exam.ask_agent(path, &sample).await {
                 if let Some(stream) = exam.answered(&sample, &exchange) {
@@ -263,7 +263,7 @@ fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
         ])
     });
     // Only the server that asked can check an answer in text, so only that of a dialog is shown.
-    let answer = request.dialog_answer().map(|answer| {
+    let answer = request.dialog_decision().map(|answer| {
         let accepted = answer.verdict == Verdict::Accepted;
         Node::object([
             ("id", answer.id.into()),

@@ -88,7 +88,9 @@ mod vocabulary;
 
 pub use clock::Clock;
 pub use effect::Effect;
-pub use front_end::{Answer, AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, post, question};
+pub use front_end::{
+    AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, ToolOutcome, post, question,
+};
 pub use harness::{Harness, HarnessError};
 pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;

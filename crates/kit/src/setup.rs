@@ -4,10 +4,10 @@ use bytes::Bytes;
 
 use copilot_wire::protocol::{Protocol, Refusal};
 
-use super::front_end::Answer;
+use super::front_end::ToolOutcome;
 
 /// A function that finds the answer to a call under any of the names of the call. `None` if there is no answer.
-pub type Find<'a> = dyn Fn(&[&str]) -> Option<Answer> + 'a;
+pub type Find<'a> = dyn Fn(&[&str]) -> Option<ToolOutcome> + 'a;
 
 /// The setup of an emulated front end of any protocol. A front end ignores settings that it does not support.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! The entries of a log, as Redis returns them.
 
 use bytes::Bytes;
-use copilot_wire::replies::{Page, ReplyEnd};
+use copilot_wire::replies::{LogPage, ReplyEnd};
 use redis::Value;
 
 use crate::fault::Fault;
@@ -158,7 +158,7 @@ impl Collector {
     }
 
     /// Returns the page.
-    pub(crate) fn finish(self) -> Page {
-        Page::new(self.first..self.next, Bytes::from(self.events), self.end)
+    pub(crate) fn finish(self) -> LogPage {
+        LogPage::new(self.first..self.next, Bytes::from(self.events), self.end)
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use copilot_wire::replies::{
-    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 use redis::Value;
 use tokio::task::JoinHandle;
@@ -177,7 +177,7 @@ impl ReplyStore for RedisReplyStore {
         self.shared.seal(id, end).await
     }
 
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         let deadline = Instant::now() + PATIENCE;
         let tail = match self.shared.notifications.subscribed(id) {
             Some(tail) => tail,
@@ -205,7 +205,7 @@ impl ReplyStore for RedisReplyStore {
                 return Ok(page);
             }
             if is_silent {
-                return Ok(Page::new(from..from, Bytes::new(), None));
+                return Ok(LogPage::new(from..from, Bytes::new(), None));
             }
             is_silent = timeout_at(deadline, changes.changed()).await.is_err();
         }
@@ -376,7 +376,12 @@ impl Shared {
     }
 
     /// Returns events from `from` on, which one reader reads for all that need them. `None` if there are none yet.
-    async fn find(&self, tail: &Tail, id: &ReplyId, from: u64) -> Result<Option<Page>, StoreError> {
+    async fn find(
+        &self,
+        tail: &Tail,
+        id: &ReplyId,
+        from: u64,
+    ) -> Result<Option<LogPage>, StoreError> {
         let start = std::time::Instant::now();
         let mut turn = None;
         loop {
@@ -478,7 +483,7 @@ struct Look {
     /// The number of the first event, or of the next event of the log if the log does not reach the event of the
     /// reader.
     from: u64,
-    page: Page,
+    page: LogPage,
     /// `true` if the log had no more entries.
     is_all: bool,
 }
@@ -497,7 +502,7 @@ impl fmt::Debug for RedisReplyStore {
 }
 
 /// Returns `true` if a page has events or the end.
-fn is_news(page: &Page) -> bool {
+fn is_news(page: &LogPage) -> bool {
     !page.events.is_empty() || page.end.is_some()
 }
 

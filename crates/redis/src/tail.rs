@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use copilot_wire::replies::{Page, ReplyEnd};
+use copilot_wire::replies::{LogPage, ReplyEnd};
 use tokio::sync::watch;
 
 /// The bytes of recent events that stay in memory.
@@ -52,7 +52,7 @@ struct State {
 
 /// The result of a search in the events that are shared.
 pub(crate) enum Found {
-    Page(Page),
+    Page(LogPage),
     /// There is nothing new in Redis.
     Nothing,
     /// One reader must read from Redis, for all readers.
@@ -126,7 +126,7 @@ impl Tail {
         }
         if from >= state.next {
             return match (state.end, state.complete) {
-                (Some(end), _) => Found::Page(Page::new(from..from, Bytes::new(), Some(end))),
+                (Some(end), _) => Found::Page(LogPage::new(from..from, Bytes::new(), Some(end))),
                 (None, Some(complete)) if complete == self.count() => Found::Nothing,
                 _ => Found::Look,
             };
@@ -137,7 +137,7 @@ impl Tail {
             Some((first, events)) => {
                 let next = state.pages.get(after).map_or(state.next, |(next, _)| *next);
                 let end = state.end.filter(|_| next == state.next);
-                Found::Page(Page::new(*first..next, events.clone(), end))
+                Found::Page(LogPage::new(*first..next, events.clone(), end))
             }
             None => Found::Apart,
         }
@@ -145,7 +145,7 @@ impl Tail {
 
     /// Adds a page that was read from event `from` on: an event of the log, or the next one. `complete` is the number
     /// of changes before the read, if it reached the end of the log.
-    pub(crate) fn add(&self, from: u64, page: &Page, complete: Option<u64>) {
+    pub(crate) fn add(&self, from: u64, page: &LogPage, complete: Option<u64>) {
         let mut state = self.lock();
         if from != state.next || !state.is_fresh() {
             state.clear();

@@ -10,7 +10,7 @@ use actix_ws::{
     AggregatedMessage, AggregatedMessageStream, CloseReason, Closed, ProtocolError, Session,
 };
 use bytestring::ByteString;
-use copilot_wire::router::socket::{Message, Socket};
+use copilot_wire::router::socket::{Socket, SocketMessage};
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 
@@ -47,7 +47,7 @@ async fn run(
         // Messages of the client first: an agent that is always ready must not keep it from stopping the turn.
         match select(messages.next(), socket.next()).await {
             Either::Right((Some(message), _)) => {
-                let is_last = matches!(message, Message::Close { .. });
+                let is_last = matches!(message, SocketMessage::Close { .. });
                 let sent = timeout(STALLED, send(&mut session, message));
                 sent.await.unwrap_or(Err(Closed))?;
                 if is_last {
@@ -56,20 +56,20 @@ async fn run(
             }
             Either::Left((Some(Err(ProtocolError::Overflow)), _)) => {
                 // Nothing more is read.
-                socket.receive(Message::TooLarge);
+                socket.receive(SocketMessage::TooLarge);
                 return match socket.next().await {
                     Some(close) => send(&mut session, close).await,
                     None => Ok(()),
                 };
             }
             Either::Left((Some(Ok(message)), _)) => socket.receive(match message {
-                AggregatedMessage::Text(text) => Message::Text(text.into_bytes()),
-                AggregatedMessage::Binary(_) => Message::Binary,
+                AggregatedMessage::Text(text) => SocketMessage::Text(text.into_bytes()),
+                AggregatedMessage::Binary(_) => SocketMessage::Binary,
                 AggregatedMessage::Ping(data) => {
                     session.pong(&data).await?;
-                    Message::Ping
+                    SocketMessage::Ping
                 }
-                AggregatedMessage::Pong(_) => Message::Pong,
+                AggregatedMessage::Pong(_) => SocketMessage::Pong,
                 AggregatedMessage::Close(reason) => {
                     return session.close(reason).await;
                 }
@@ -81,14 +81,14 @@ async fn run(
     }
 }
 
-async fn send(session: &mut Session, message: Message) -> Result<(), Closed> {
+async fn send(session: &mut Session, message: SocketMessage) -> Result<(), Closed> {
     match message {
         // Whatever is written here is UTF-8.
-        Message::Text(text) => match ByteString::try_from(text) {
+        SocketMessage::Text(text) => match ByteString::try_from(text) {
             Ok(text) => session.text(text).await,
             Err(_) => Ok(()),
         },
-        Message::Close { code, reason } => {
+        SocketMessage::Close { code, reason } => {
             let reason = CloseReason::from((code.into(), reason));
             session.clone().close(Some(reason)).await
         }

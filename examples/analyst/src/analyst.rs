@@ -8,7 +8,7 @@ use copilot_wire::openbb::{
     Era, GetWidgetData, OpenBb, PromptSuggestions, QueryRequest, Tier, Widget,
 };
 use copilot_wire::protocol::{
-    AgentError, Answer, Chart, Citation, Conversation, Protocol, Status, Table,
+    AgentError, Chart, Citation, Conversation, Decision, Protocol, Status, Table,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
@@ -113,15 +113,15 @@ impl Analyst {
     }
 
     /// Returns the user's answer to a question of this agent. With a model it asks none.
-    fn answer_of<'a, P: Protocol>(&self, request: &'a Request<P>) -> Option<&'a Answer> {
+    fn answer_of<'a, P: Protocol>(&self, request: &'a Request<P>) -> Option<&'a Decision> {
         match self.model {
             Some(_) => None,
-            None => request.answer(),
+            None => request.decision(),
         }
     }
 
     /// Returns `true` if this is not about data.
-    fn has_its_own_way(&self, conversation: &impl Conversation, answer: Option<&Answer>) -> bool {
+    fn has_its_own_way(&self, conversation: &impl Conversation, answer: Option<&Decision>) -> bool {
         let prompt = conversation.prompt().unwrap_or_default();
         self.model.is_none() && (decided(answer).is_some() || wants_deletion(&prompt))
     }
@@ -130,7 +130,7 @@ impl Analyst {
     async fn report<P: Protocol>(
         &self,
         conversation: &impl Conversation,
-        answer: Option<&Answer>,
+        answer: Option<&Decision>,
         data: &[Dataset],
         reply: Reply<P>,
     ) -> Result<(), AgentError> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use copilot_wire::json::{Json, Kind};
 use copilot_wire::protocol::{
-    AgentError, Answer, Citation, Confirmation, Conversation, Protocol, Role, Tool, ToolCall,
+    AgentError, Citation, Confirmation, Conversation, Decision, Protocol, Role, Tool, ToolCall,
     ToolResult, Verdict, escape_markdown,
 };
 
@@ -17,7 +17,7 @@ impl Analyst {
     pub(crate) async fn talk<P: Protocol>(
         &self,
         conversation: &impl Conversation,
-        answer: Option<&Answer>,
+        answer: Option<&Decision>,
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
         if let Some(answer) = decided(answer) {
@@ -53,7 +53,7 @@ impl Analyst {
     async fn decided<P: Protocol>(
         &self,
         conversation: &impl Conversation,
-        answer: &Answer,
+        answer: &Decision,
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
         let said = match answer.verdict {
@@ -87,7 +87,7 @@ fn deletion(prompt: &str) -> Confirmation {
 }
 
 /// Returns the answer, unless it is an ordinary message.
-pub(crate) fn decided(answer: Option<&Answer>) -> Option<&Answer> {
+pub(crate) fn decided(answer: Option<&Decision>) -> Option<&Decision> {
     answer.filter(|answer| answer.verdict != Verdict::Other)
 }
 

@@ -12,7 +12,7 @@ use copilot_wire::openbb::{Tier, Widget};
 use copilot_wire::{Body, Router};
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire_kit::{Answer, Harness};
+use copilot_wire_kit::{Harness, ToolOutcome};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ async fn the_model_sees_every_call_and_its_result() {
     let mut harness = Harness::new(client, Analyst::new(Some(model)));
     let turn = harness.prompt("How is the sea?").await.unwrap();
     assert_eq!(turn.calls().len(), 2, "{turn}");
-    let results = [Answer::text("low"), Answer::text("none")];
+    let results = [ToolOutcome::text("low"), ToolOutcome::text("none")];
     let turn = harness.answer(results).await.unwrap();
     assert_eq!(turn.text(), "Calm.");
     harness.prompt("And tomorrow?").await.unwrap();
@@ -119,7 +119,7 @@ async fn the_model_sees_every_call_and_its_result() {
 async fn the_data_of_a_widget_reaches_the_model() {
     let (model, served) = model(vec![stream([json!({"content": "High."})])]);
     let widget = Widget::new("Sample", "tides", "Tides", "");
-    let rows = Answer::data(&json!([{"day": "Mon", "metres": 4.2}])).unwrap();
+    let rows = ToolOutcome::data(&json!([{"day": "Mon", "metres": 4.2}])).unwrap();
     let front = Workspace::new().widget(Tier::Primary, widget, rows);
     let mut harness = Harness::new(front, Analyst::new(Some(model)));
     harness.prompt("How high is the tide?").await.unwrap();

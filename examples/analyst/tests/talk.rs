@@ -12,7 +12,7 @@ use copilot_wire_kit::github::CopilotChat;
 use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire_kit::{Answer, FrontEnd, Harness, Transcript};
+use copilot_wire_kit::{FrontEnd, Harness, ToolOutcome, Transcript};
 
 fn harness<F: FrontEnd>(front_end: F) -> Harness<F> {
     Harness::new(front_end, Analyst::new(None).pace(Duration::ZERO))
@@ -71,7 +71,7 @@ async fn names_and_cells_are_plain_text() {
         serde_json::json!([{"<b>date": "*2024*", "[n](x)": 1}, {"<b>date": "|", "[n](x)": 2}]);
     let widget = Widget::new("Sample", "hostile", "<img src=x> **W**", "");
     let workspace = Workspace::new();
-    let workspace = workspace.widget(Tier::Primary, widget, Answer::data(&rows).unwrap());
+    let workspace = workspace.widget(Tier::Primary, widget, ToolOutcome::data(&rows).unwrap());
     let mut harness = harness(workspace);
     harness.prompt("What does it say?").await.unwrap();
     let turn = harness.answer_itself().await.unwrap();
@@ -92,7 +92,7 @@ async fn a_table_without_rows_is_no_text() {
     ] {
         let widget = Widget::new("Sample", "w", "W", "");
         let workspace = Workspace::new();
-        let workspace = workspace.widget(Tier::Primary, widget, Answer::text(data));
+        let workspace = workspace.widget(Tier::Primary, widget, ToolOutcome::text(data));
         let mut harness = harness(workspace);
         harness.prompt("What does it say?").await.unwrap();
         let turn = harness.answer_itself().await.unwrap();
@@ -106,10 +106,10 @@ async fn a_widget_without_an_id_does_not_cost_the_turn() {
     let odd = || {
         let mut widget = Widget::new("Sample", "", "Odd", "");
         widget.uuid = "c276369e-e469-4689-b5fe-3f8c76f7c45a".to_owned();
-        Workspace::new().widget(Tier::Primary, widget, Answer::data(&rows).unwrap())
+        Workspace::new().widget(Tier::Primary, widget, ToolOutcome::data(&rows).unwrap())
     };
     let widget = Widget::new("Sample", "prices", "Prices", "");
-    let both = odd().widget(Tier::Primary, widget, Answer::data(&rows).unwrap());
+    let both = odd().widget(Tier::Primary, widget, ToolOutcome::data(&rows).unwrap());
     let turn = harness(both).prompt("What does it say?").await.unwrap();
     assert_eq!(turn.calls().len(), 1, "{turn}");
     assert!(turn.to_string().contains("prices"), "{turn}");
@@ -126,12 +126,12 @@ fn prices() -> Workspace {
         .widget(
             Tier::Primary,
             widget("AAPL prices"),
-            Answer::data(&rows).unwrap(),
+            ToolOutcome::data(&rows).unwrap(),
         )
         .widget(
             Tier::Secondary,
             widget("Company news"),
-            Answer::data(&rows).unwrap(),
+            ToolOutcome::data(&rows).unwrap(),
         )
 }
 
@@ -169,7 +169,10 @@ async fn a_tool_that_fits_is_called_and_its_result_is_told() {
         .unwrap();
     let call = &turn.calls()[0];
     assert_eq!(call.arguments.text(), r#"{"place":"Lisbon"}"#);
-    let turn = harness.answer([Answer::text("19 degrees")]).await.unwrap();
+    let turn = harness
+        .answer([ToolOutcome::text("19 degrees")])
+        .await
+        .unwrap();
     assert!(
         turn.text().contains("**get_weather** says: 19 degrees"),
         "{turn}"
@@ -196,7 +199,10 @@ async fn tools_are_called_as_told_and_no_other() {
         .map(|call| (&*call.name, call.arguments.text()))
         .collect();
     assert_eq!(calls, [("bash", r#"{"command":"ls"}"#), ("view", "{}")]);
-    let results = [Answer::text("a.txt"), Answer::failed("no such file")];
+    let results = [
+        ToolOutcome::text("a.txt"),
+        ToolOutcome::failed("no such file"),
+    ];
     let turn = talk.answer(results).await.unwrap();
     assert!(turn.text().contains("**bash** says: a.txt"), "{turn}");
     assert!(turn.text().contains("**view**"), "{turn}");
@@ -231,7 +237,7 @@ async fn wide_rows_and_long_prompts_are_answered() {
     let row: std::collections::BTreeMap<_, _> = (0..50_000).map(|n| (format!("c{n}"), n)).collect();
     let widget = Widget::new("Sample", "wide", "Wide", "");
     let workspace = Workspace::new();
-    let workspace = workspace.widget(Tier::Primary, widget, Answer::data(&[row]).unwrap());
+    let workspace = workspace.widget(Tier::Primary, widget, ToolOutcome::data(&[row]).unwrap());
     let mut harness = harness(workspace);
     harness.prompt("What does Wide say?").await.unwrap();
     let turn = harness.answer_itself().await.unwrap();
@@ -250,7 +256,7 @@ fn dashboard(widgets: usize) -> Workspace {
     (0..widgets).fold(Workspace::new(), |workspace, number| {
         let name = format!("Widget {number}");
         let widget = Widget::new("Sample", &name, &name, "");
-        workspace.widget(Tier::Primary, widget, Answer::data(&rows).unwrap())
+        workspace.widget(Tier::Primary, widget, ToolOutcome::data(&rows).unwrap())
     })
 }
 

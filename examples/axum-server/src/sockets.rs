@@ -8,7 +8,7 @@ use axum::extract::ws::{CloseFrame, Message as Frame, Utf8Bytes, WebSocket};
 use axum::extract::{FromRequestParts as _, Request, WebSocketUpgrade};
 use axum::response::{IntoResponse as _, Response};
 use copilot_wire::Router;
-use copilot_wire::router::socket::{Message, Socket, is_handshake};
+use copilot_wire::router::socket::{Socket, SocketMessage, is_handshake};
 use futures_util::{SinkExt as _, StreamExt as _};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite;
@@ -52,7 +52,7 @@ async fn run(mut connection: WebSocket, mut socket: Socket) -> Result<(), axum::
                 Some(Ok(message)) => socket.receive(received(message)),
                 Some(Err(error)) if is_too_large(&error) => {
                     // Nothing more is read.
-                    socket.receive(Message::TooLarge);
+                    socket.receive(SocketMessage::TooLarge);
                     return match socket.next().await {
                         Some(close) => send(&mut connection, &mut socket, close).await,
                         None => Ok(()),
@@ -73,7 +73,7 @@ async fn run(mut connection: WebSocket, mut socket: Socket) -> Result<(), axum::
 async fn send(
     connection: &mut WebSocket,
     socket: &mut Socket,
-    message: Message,
+    message: SocketMessage,
 ) -> Result<(), axum::Error> {
     let sent = async {
         connection.feed(frame(message)?).await?;
@@ -90,22 +90,24 @@ fn is_too_large(error: &axum::Error) -> bool {
     matches!(source, Some(tungstenite::Error::Capacity(_)))
 }
 
-fn received(frame: Frame) -> Message {
+fn received(frame: Frame) -> SocketMessage {
     match frame {
-        Frame::Text(text) => Message::Text(text.into()),
-        Frame::Binary(_) => Message::Binary,
-        Frame::Close(_) => Message::Close {
+        Frame::Text(text) => SocketMessage::Text(text.into()),
+        Frame::Binary(_) => SocketMessage::Binary,
+        Frame::Close(_) => SocketMessage::Close {
             code: 1000,
             reason: "",
         },
-        Frame::Ping(_) | Frame::Pong(_) => Message::Pong,
+        Frame::Ping(_) | Frame::Pong(_) => SocketMessage::Pong,
     }
 }
 
-fn frame(message: Message) -> Result<Frame, axum::Error> {
+fn frame(message: SocketMessage) -> Result<Frame, axum::Error> {
     Ok(match message {
-        Message::Text(text) => Frame::Text(Utf8Bytes::try_from(text).map_err(axum::Error::new)?),
-        Message::Close { code, reason } => Frame::Close(Some(CloseFrame {
+        SocketMessage::Text(text) => {
+            Frame::Text(Utf8Bytes::try_from(text).map_err(axum::Error::new)?)
+        }
+        SocketMessage::Close { code, reason } => Frame::Close(Some(CloseFrame {
             code,
             reason: reason.into(),
         })),

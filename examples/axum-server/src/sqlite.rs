@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use copilot_wire::conversations::{ConversationStore, RecordError, RecordKey};
 use copilot_wire::replies::{
-    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 use rusqlite::{Connection, Error, ErrorCode, Params, Row};
 use tokio::{sync::Mutex, task::spawn_blocking, time::sleep};
@@ -174,7 +174,7 @@ impl ReplyStore for SqliteStore {
         ends.pop().ok_or(StoreError::Gone)?.0.parse()
     }
 
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, StoreError> {
         let sql = "SELECT first, next, events FROM (SELECT *, row_number() OVER (ORDER BY next) AS at,
             sum(length(events)) OVER (ORDER BY next) AS size FROM (SELECT piece.* FROM piece JOIN reply
             ON reply = number WHERE id = ?1 AND piece.next > ?2 ORDER BY piece.next LIMIT 16))
@@ -194,9 +194,9 @@ impl ReplyStore for SqliteStore {
             };
             let end = state.end.filter(|_| numbers.end >= state.next);
             let events: Vec<_> = pieces.into_iter().map(|(.., events)| events).collect();
-            return Ok(Page::new(numbers, events.concat().into(), end));
+            return Ok(LogPage::new(numbers, events.concat().into(), end));
         }
-        Ok(Page::new(from..from, Bytes::new(), None))
+        Ok(LogPage::new(from..from, Bytes::new(), None))
     }
 
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {

@@ -39,7 +39,7 @@ pub(crate) struct Harbour;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Harbour {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.answer() {
+        match request.decision() {
             Some(answer) if answer.accepts(DELETE_LOG) => {
                 return Ok(reply.text("The log is deleted.").await?);
             }

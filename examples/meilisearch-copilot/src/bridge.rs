@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use copilot_wire::anthropic::{self, Anthropic, Stop, StopReason};
-use copilot_wire::meilisearch::FinishReason;
+use copilot_wire::openai::FinishReason;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::responses::{self, Responses};

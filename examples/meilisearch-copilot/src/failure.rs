@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use copilot_wire::meilisearch::{ApiError, Failure, InstanceError};
+use copilot_wire::meilisearch::{ApiError, InstanceError, StreamError};
 use copilot_wire::protocol::{AgentError, EventError, Notice};
 use reqwest::StatusCode;
 
@@ -31,7 +31,7 @@ pub enum UpstreamError {
     Garbage(#[from] EventError),
     /// The server could not get an answer from the model's provider.
     #[error("{} ({}): {}", Cause::of(.0).operator(), Names(.0), Words(&.0.message))]
-    Failed(Box<Failure>),
+    Failed(Box<StreamError>),
     /// The stream came whole, without an answer.
     #[error("the search engine gave no answer")]
     Incomplete,
@@ -151,7 +151,7 @@ enum Cause {
 }
 
 impl Cause {
-    fn of(failure: &Failure) -> Self {
+    fn of(failure: &StreamError) -> Self {
         match failure.kind.as_str() {
             "transport_error" if failure.message.contains("Rejected IP") => return Self::Policy,
             // The message is that of a connection which carried an answer already.
@@ -215,7 +215,7 @@ impl Cause {
 }
 
 /// The kind of a failure and its code. A provider can put anything there, of any length.
-struct Names<'a>(&'a Failure);
+struct Names<'a>(&'a StreamError);
 
 impl fmt::Display for Names<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,11 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use copilot_wire::meilisearch::{
-    ApiError, ApiKey, ChatRequest, Ending, Event, Failure, Meilisearch, Message, Output,
-    SearchFailure, Unknown,
+    ApiError, ApiKey, ChatRequest, Ending, Event, Meilisearch, Message, Output, SearchFailure,
+    StreamError, Unknown,
 };
 use copilot_wire::protocol::{AgentError, Protocol, Refusal};
-use copilot_wire::router::{Call, Endpoint};
+use copilot_wire::router::{Endpoint, HttpRequest};
 use copilot_wire::{Agent, Body, Reply, Request};
 use http::header::AUTHORIZATION;
 use http::request::Parts;
@@ -45,7 +45,7 @@ impl Native {
     /// # Errors
     ///
     /// A refusal of the search engine, which the client gets as it is. Any other failure becomes that of the turn.
-    async fn ask(&self, call: &mut Call) -> Result<(ChatRequest, Passing), Refusal> {
+    async fn ask(&self, call: &mut HttpRequest) -> Result<(ChatRequest, Passing), Refusal> {
         let bridge = &self.0;
         let upstream = self.upstream(&call.parts.headers)?;
         let mut chat = Meilisearch::read(&call.parts, std::mem::take(&mut call.body))?;
@@ -78,7 +78,7 @@ impl Native {
 
 #[async_trait]
 impl Endpoint for Native {
-    async fn call(&self, mut call: Call) -> Response<Body> {
+    async fn call(&self, mut call: HttpRequest) -> Response<Body> {
         match self.ask(&mut call).await {
             Ok((chat, passing)) => call.answer_request(Arc::new(passing), chat, ()).await,
             Err(refusal) => self.refuse(&refusal),
@@ -130,7 +130,7 @@ impl Agent<Meilisearch> for Passing {
             Ok(reason) => Ok(reply.end(reason)?),
             Err(UpstreamError::Failed(failure)) => {
                 let error = UpstreamError::Failed(failure.clone());
-                let mut shown = Failure::new(&failure.kind, error.message());
+                let mut shown = StreamError::new(&failure.kind, error.message());
                 shown.code = failure.code;
                 shown.param = failure.param;
                 // The log has the reason; the front end has its own form of it.

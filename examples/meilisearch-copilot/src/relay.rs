@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 
 use copilot_wire::json::Members;
-use copilot_wire::meilisearch::{ChatRequest, Event, FinishReason, History, Tools};
+use copilot_wire::meilisearch::{ChatRequest, Event, History, Tools};
+use copilot_wire::openai::FinishReason;
 use copilot_wire::protocol::{Protocol, SendError, Status};
 use copilot_wire::{Reply, Request};
 

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ApiError, ApiKey, ChatRequest, Event, FinishReason, Instance, Meilisearch, Message, Outcome,
+    ApiError, ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, StreamOutcome,
 };
+use copilot_wire::openai::FinishReason;
 use copilot_wire::protocol::EventDecoder;
 
 use crate::UpstreamError;
@@ -156,9 +157,9 @@ impl Answer {
     /// When it did not come to its end.
     pub fn outcome(&self) -> Result<FinishReason, UpstreamError> {
         Err(match self.decoder.decoder().outcome() {
-            Outcome::Answered(reason) => return Ok(reason),
-            Outcome::Failed(failure) => UpstreamError::Failed(failure.into()),
-            Outcome::Incomplete => UpstreamError::Incomplete,
+            StreamOutcome::Answered(reason) => return Ok(reason),
+            StreamOutcome::Failed(failure) => UpstreamError::Failed(failure.into()),
+            StreamOutcome::Incomplete => UpstreamError::Incomplete,
             _ => UpstreamError::Truncated,
         })
     }

@@ -101,7 +101,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::staging::{self, HIGH_WATER, Staging};
 use super::wakeup::Task;
@@ -144,6 +144,7 @@ impl<P: Protocol> Channel<P> {
             passthrough: Passthrough::Off,
             held: false,
             headers: None,
+            is_refused: false,
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
             document: (!is_stream).then(Document::default),
@@ -451,6 +452,14 @@ impl<P: Protocol> Channel<P> {
         state.unstaged().len() + staged.unwrap_or(0)
     }
 
+    /// Sets a header of the response.
+    pub(super) fn set_header(&self, name: HeaderName, value: HeaderValue) {
+        self.lock()
+            .headers
+            .get_or_insert_default()
+            .append(name, value);
+    }
+
     /// Adds `usage` to the usage of the turn, and returns the sum.
     pub(super) fn spend(&self, usage: Usage) -> Usage {
         let mut state = self.lock();
@@ -539,6 +548,7 @@ impl<P: Protocol> Channel<P> {
             let headers = error.into_iter().flat_map(AgentError::headers);
             head.headers.extend(headers.cloned());
             (state.status, state.headers) = (head.status, Some(Box::new(head.headers)));
+            state.is_refused = true;
             body
         });
         // Closing writes do not fail: they only run code of the protocol, without data of the agent.

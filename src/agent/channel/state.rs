@@ -8,7 +8,8 @@ use http::{HeaderMap, StatusCode};
 
 use super::super::staging::{HIGH_WATER, Staging};
 use super::passthrough::Passthrough;
-use crate::protocol::{AgentError, Progress, Protocol, Session, TooLarge};
+use crate::protocol::{AgentError, Progress, Protocol, Session};
+use crate::sse::TooLarge;
 
 pub(super) struct State<P: Protocol> {
     pub(super) session: Session<P::Blocks>,
@@ -40,8 +41,10 @@ pub(super) struct State<P: Protocol> {
     pub(super) held: bool,
     /// The status of a closed turn.
     pub(super) status: StatusCode,
-    /// The headers of a failure that is the whole response.
+    /// Headers of the response beside those of every response of its kind.
     pub(super) headers: Option<Box<HeaderMap>>,
+    /// `true` if a failure is the whole response.
+    pub(super) is_refused: bool,
     pub(super) reply: Handle,
     /// The task of a detached run.
     pub(super) run: Option<Waker>,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use sha2::{Digest, Sha256};
 
 use crate::json::{Json, Kind, List, Wire};
-use crate::protocol::{Answer, Confirmation, Verdict};
+use crate::protocol::{Confirmation, Decision, Verdict};
 
 /// The start of the ids of questions.
 const PREFIX: &str = "run-";
@@ -13,7 +13,7 @@ const PREFIX: &str = "run-";
 /// The user's answer to the question of the previous turn. It holds for the calls of that question, which its id
 /// contains as a hash, and for one run of them.
 pub(super) struct Consent {
-    answer: Option<Answer>,
+    answer: Option<Decision>,
 }
 
 /// A call that needs the user's consent.
@@ -23,9 +23,9 @@ pub(super) struct Asking {
     pub(super) question: String,
 }
 
-/// The user's decision on calls.
+/// The permission for calls.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Decision {
+pub(super) enum Permission {
     Accepted,
     Refused,
     /// There was no question about these calls.
@@ -35,8 +35,8 @@ pub(super) enum Decision {
 }
 
 impl Consent {
-    pub(super) fn new(answer: Option<&Answer>) -> Self {
-        let is_ours = |answer: &&Answer| answer.id.starts_with(PREFIX);
+    pub(super) fn new(answer: Option<&Decision>) -> Self {
+        let is_ours = |answer: &&Decision| answer.id.starts_with(PREFIX);
         Self {
             answer: answer.filter(is_ours).cloned(),
         }
@@ -65,16 +65,16 @@ impl Consent {
     }
 
     /// Returns the decision on calls, and uses it up.
-    pub(super) fn decide(&mut self, calls: &[Asking]) -> Decision {
-        let is_asked = |answer: &mut Answer| {
+    pub(super) fn decide(&mut self, calls: &[Asking]) -> Permission {
+        let is_asked = |answer: &mut Decision| {
             let nonce = answer.id.strip_prefix(PREFIX).and_then(|id| id.get(..8));
             nonce.is_some_and(|nonce| answer.id == id(nonce, calls))
         };
         match self.answer.take_if(is_asked).map(|answer| answer.verdict) {
-            None | Some(Verdict::Other) => Decision::Unasked,
-            Some(Verdict::Accepted) => Decision::Accepted,
-            Some(Verdict::Refused) => Decision::Refused,
-            Some(verdict) => Decision::Uncounted(verdict),
+            None | Some(Verdict::Other) => Permission::Unasked,
+            Some(Verdict::Accepted) => Permission::Accepted,
+            Some(Verdict::Refused) => Permission::Refused,
+            Some(verdict) => Permission::Uncounted(verdict),
         }
     }
 }

@@ -153,7 +153,7 @@ impl<'a> Toolset<'a> {
         E: Into<AgentError> + Send,
     {
         let asks = self.tools.iter().any(AgentTool::may_ask);
-        let consent = Consent::new(request.answer().filter(|_| asks));
+        let consent = Consent::new(request.decision().filter(|_| asks));
         Turn::<R::Upstream, P>::new(self, consent, prompt, request)
             .run(reply, post)
             .await

@@ -9,12 +9,14 @@ use futures_core::Stream;
 
 use super::Toolset;
 use super::agent_tool::{Outcome, Run};
-use super::consent::{self, Asking, Consent, Decision};
+use super::consent::{self, Asking, Consent, Permission};
 use super::runs::Runs;
 use crate::agent::{Reply, Request, execute_tool};
 use crate::json::{Json, Kind};
 use crate::models::relay::close;
-use crate::models::{CallResult, Relay, RelayError, Upstream, chat, chat_with_contents};
+use crate::models::{
+    Prompt as _, PromptResult, Relay, RelayError, Upstream, chat, chat_with_contents,
+};
 use crate::protocol::{
     AgentError, Call, Completion, Conversation as _, EventDecoder, HistoryItem, Protocol, ToolCall,
     ToolChoice, ToolRun, plain_text,
@@ -77,9 +79,9 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         // A client that wants no calls means its own tools.
         let choice = request.answer_options().tool_choice;
         if choice == ToolChoice::None {
-            U::choose(&mut prompt, &ToolChoice::Auto);
+            prompt.choose(&ToolChoice::Auto);
         }
-        U::offer(&mut prompt, tools.offered(consent.note()));
+        prompt.offer(tools.offered(consent.note()));
         let ids = request.raw_history().filter_map(|item| match item {
             HistoryItem::Call(call) => call.id.map(Into::into),
             _ => None,
@@ -111,11 +113,11 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         for round in 0..=self.tools.rounds {
             match round {
                 _ if round == self.tools.rounds => {
-                    U::choose(&mut self.prompt, &ToolChoice::None);
+                    self.prompt.choose(&ToolChoice::None);
                 }
                 0 => {}
                 // The client's choice has had its effect.
-                _ => U::choose(&mut self.prompt, &ToolChoice::Auto),
+                _ => self.prompt.choose(&ToolChoice::Auto),
             }
             let relay = Relay::<U>::from_parts(EventDecoder::new(), Completion::new());
             let mut relay = relay.profile(&self.tools.profile);
@@ -135,8 +137,8 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
             let mut plan = self.plan(calls);
             match self.questions(&mut plan) {
                 // The model has repeated the calls, and must not do it once more.
-                (_, Decision::Accepted | Decision::Refused) => {
-                    U::offer(&mut self.prompt, self.tools.offered(self.consent.note()));
+                (_, Permission::Accepted | Permission::Refused) => {
+                    self.prompt.offer(self.tools.offered(self.consent.note()));
                 }
                 (asking, _) if asking.is_empty() => {}
                 (asking, decision) => return self.confirm(&asking, decision, reply).await,
@@ -149,7 +151,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 }
             }
             let calls = self.results(plan, &reply).await?;
-            U::extend(&mut self.prompt, completion, calls);
+            self.prompt.extend(completion, calls);
         }
         Err(AgentError::new("The model has called tools without end."))
     }
@@ -257,7 +259,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     }
 
     /// Returns the calls that need the user's consent, and the decision on them. Refused calls do not run.
-    fn questions(&mut self, plan: &mut [Planned<'t, 'a>]) -> (Vec<Asking>, Decision) {
+    fn questions(&mut self, plan: &mut [Planned<'t, 'a>]) -> (Vec<Asking>, Permission) {
         let (mut asking, mut steps, mut size) = (Vec::new(), Vec::new(), 0);
         for planned in plan {
             let Step::Run(tool) = planned.step else {
@@ -282,10 +284,10 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
             }
         }
         if asking.is_empty() {
-            return (asking, Decision::Unasked);
+            return (asking, Permission::Unasked);
         }
         let decision = self.consent.decide(&asking);
-        if decision == Decision::Refused {
+        if decision == Permission::Refused {
             for step in steps {
                 *step = Step::Failed("the user refused this call".to_owned());
             }
@@ -297,7 +299,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
     async fn confirm(
         self,
         asking: &[Asking],
-        decision: Decision,
+        decision: Permission,
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
         for held in self.held.into_iter().flatten() {
@@ -308,7 +310,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         }
         let question = consent::question(asking);
         let asked = match decision {
-            Decision::Uncounted(verdict) => reply.ask_again(verdict, question).await,
+            Permission::Uncounted(verdict) => reply.ask_again(verdict, question).await,
             _ => reply.confirm(question),
         };
         Ok(asked?)
@@ -319,7 +321,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         &mut self,
         plan: Vec<Planned<'t, 'a>>,
         reply: &Reply<P>,
-    ) -> Result<Vec<(Call<'static>, CallResult<'static>)>, AgentError> {
+    ) -> Result<Vec<(Call<'static>, PromptResult<'static>)>, AgentError> {
         let mut runs: Vec<(usize, Run<'a>)> = Vec::new();
         let mut calls: Vec<_> = Vec::with_capacity(plan.len());
         for (at, planned) in plan.into_iter().enumerate() {
@@ -328,7 +330,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 arguments,
                 step,
             } = planned;
-            let mut result = CallResult::new(call.id.clone().unwrap_or_default());
+            let mut result = PromptResult::new(call.id.clone().unwrap_or_default());
             let failed = match step {
                 Step::Run(tool) => match tool.start(&arguments) {
                     Ok(run) => {
@@ -367,7 +369,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         call: &Call<'static>,
         arguments: &Json,
         outcome: Outcome,
-        result: &mut CallResult<'static>,
+        result: &mut PromptResult<'static>,
         reply: &Reply<P>,
     ) -> Result<(), AgentError> {
         let name = &*call.name;

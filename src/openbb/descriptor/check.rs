@@ -102,7 +102,8 @@ fn fault(id: &str, feature: &Json) -> Option<&'static str> {
         "text" => (!matches!(default, None | Some(Kind::String)))
             .then_some("is a text: its default must be a string"),
         "select" => {
-            let bad = |choice: &super::Choice| choice.label.is_empty() || choice.value.is_empty();
+            let bad =
+                |choice: &super::ControlChoice| choice.label.is_empty() || choice.value.is_empty();
             if control.options.is_empty() || control.options.iter().any(bad) {
                 return Some("is a select: it needs options with labels and values");
             }

@@ -74,7 +74,7 @@ pub struct Control {
     #[wire(set = "Sets the placeholder of an empty text field.")]
     pub placeholder: String,
     /// The choices.
-    pub options: List<Choice>,
+    pub options: List<ControlChoice>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
@@ -82,7 +82,7 @@ pub struct Control {
 /// A choice of a control.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-pub struct Choice {
+pub struct ControlChoice {
     /// The displayed label.
     pub label: String,
     /// The value that the agent receives.
@@ -120,7 +120,7 @@ impl Control {
         default: &str,
         options: impl IntoIterator<Item = (L, V)>,
     ) -> Self {
-        let choice = |(label, value): (L, V)| Choice {
+        let choice = |(label, value): (L, V)| ControlChoice {
             label: label.into(),
             value: value.into(),
             unknown: Members::new(),

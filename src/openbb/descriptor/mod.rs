@@ -5,7 +5,7 @@ mod document;
 mod feature;
 
 pub use document::agents;
-pub use feature::{Choice, Control, Switch};
+pub use feature::{Control, ControlChoice, Switch};
 
 pub(super) use document::{agents_json, check_all, copilots_json};
 

@@ -1,7 +1,7 @@
 //! Detection of the form of the protocol that a request uses.
 
 use crate::json::{Json, Kind};
-use crate::openbb::{Context, ContextEntry, Message, Options, QueryRequest, Role, Widgets};
+use crate::openbb::{AttachedContext, ContextEntry, Message, Options, QueryRequest, Role, Widgets};
 
 /// A form of the protocol, named by the date of the first requests that use it.
 ///
@@ -125,8 +125,8 @@ fn of_root(request: &QueryRequest) -> Option<Era> {
     v1.then_some(Era::V1)
 }
 
-fn of_context(context: &Context) -> Option<Era> {
-    let Context::Entries(entries) = context else {
+fn of_context(context: &AttachedContext) -> Option<Era> {
+    let AttachedContext::Entries(entries) = context else {
         return Some(Era::E1);
     };
     let of_entry = |entry: &ContextEntry| match &entry.data {

@@ -1,12 +1,12 @@
 //! The context of a request.
 
 use crate::json::{Json, List, Members, Wire};
-use crate::openbb::result::{Item, items_of};
+use crate::openbb::result::{ResultItem, items_of};
 
 /// The context that the user attached to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Context {
+pub enum AttachedContext {
     /// One text (requests up to July 2024).
     Text(String),
     /// Entries: artifacts that the agent made in this chat, selected rows, and until January 2025
@@ -14,7 +14,7 @@ pub enum Context {
     Entries(List<ContextEntry>),
 }
 
-impl Context {
+impl AttachedContext {
     /// Returns the entries; none if the context is one text.
     pub fn entries(&self) -> impl Iterator<Item = &ContextEntry> + Send {
         let entries = match self {
@@ -34,7 +34,7 @@ impl Context {
     }
 }
 
-two_forms!(Context: Entries, Text(String));
+two_forms!(AttachedContext: Entries, Text(String));
 
 /// One entry of the context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -60,11 +60,11 @@ pub struct ContextEntry {
 impl ContextEntry {
     /// Returns the content in the form of any era: `data.items`, `data.content` or `content`.
     #[must_use]
-    pub fn items(&self) -> Vec<Item> {
+    pub fn items(&self) -> Vec<ResultItem> {
         if let Some(data) = &self.data {
             return items_of(data);
         }
         let content = self.content.as_ref().filter(|content| !content.is_null());
-        content.cloned().map(Item::of).into_iter().collect()
+        content.cloned().map(ResultItem::of).into_iter().collect()
     }
 }

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 
 use super::tool_names::ToolNames;
-use super::{Context, Message, QueryRequest, Role, strip_markers, widget_tools};
+use super::{AttachedContext, Message, QueryRequest, Role, strip_markers, widget_tools};
 use crate::json::{Json, Kind, Wire};
 use crate::openbb::legacy::data_sources;
-use crate::openbb::result::{CallResult, Item, Outcome, media_type};
+use crate::openbb::result::{CallOutcome, CallResult, ResultItem, media_type};
 use crate::openbb::{DataSource, FunctionCall};
 use crate::protocol::{
     self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, RawMessage,
@@ -172,7 +172,7 @@ impl Conversation for QueryRequest {
 
     /// Returns the context, and the attached files that are text.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
-        let text = self.context.as_ref().and_then(Context::text);
+        let text = self.context.as_ref().and_then(AttachedContext::text);
         let text = text.map(|text| Document::new("context", "context", text));
         let entries = self.context.iter().flat_map(|context| context.entries());
         let entries = entries.map(|entry| {
@@ -400,7 +400,7 @@ fn mcp_result(result: &CallResult) -> (ToolResult<'static>, Vec<Attachment<'stat
         let files = outcome.attachments().map(Attachment::into_owned);
         files.for_each(|file| contents.add_file(file));
         match outcome {
-            Outcome::Items(_) | Outcome::Item(_) => {
+            CallOutcome::Items(_) | CallOutcome::Item(_) => {
                 for item in outcome.items().filter(|item| item.attachment().is_none()) {
                     match item.json().filter(|json| json.kind() != Kind::Number) {
                         Some(json) => contents.append(Contents::read(&json)),
@@ -418,7 +418,7 @@ fn mcp_result(result: &CallResult) -> (ToolResult<'static>, Vec<Attachment<'stat
             || result
                 .outcomes
                 .iter()
-                .flat_map(Outcome::items)
+                .flat_map(CallOutcome::items)
                 .any(mcp_failed),
         ..ToolResult::new(name.unwrap_or_else(|| result.function.clone()), content)
     };
@@ -427,7 +427,7 @@ fn mcp_result(result: &CallResult) -> (ToolResult<'static>, Vec<Attachment<'stat
 
 /// Returns `true` if the item is a raw MCP result with `isError: true`, which the Workspace sends
 /// for a failed tool.
-fn mcp_failed(item: &Item) -> bool {
+fn mcp_failed(item: &ResultItem) -> bool {
     let json = item.json().filter(|json| json.kind() == Kind::Object);
     json.and_then(|json| json.get("isError"))
         .and_then(|json| json.as_bool())

@@ -39,7 +39,7 @@ mod widget;
 mod widget_tools;
 mod workspace;
 
-pub use context::{Context, ContextEntry};
+pub use context::{AttachedContext, ContextEntry};
 pub use data_table::{DataColumn, DataTable};
 pub use documents::{ApiKeys, AttachedDocument, UploadedFile};
 pub use marker::{Piece, pieces, strip_markers};

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use super::{
-    ApiKeys, AttachedDocument, Context, Message, OptionValue, Options, Role, SelectedSkill,
+    ApiKeys, AttachedContext, AttachedDocument, Message, OptionValue, Options, Role, SelectedSkill,
     SkillSummary, Tier, Tool, UploadedFile, Widget, Widgets, WorkspaceState,
 };
 use crate::json::{Json, Kind, List, Members, Wire};
@@ -31,7 +31,7 @@ pub struct QueryRequest {
     #[wire(new)]
     pub messages: List<Message>,
     /// The context: artifacts of this chat; in older requests, widgets.
-    pub context: Option<Context>,
+    pub context: Option<AttachedContext>,
     /// The widgets: those that the user selected, and those on the dashboard.
     pub widgets: Option<Widgets>,
     /// Web pages to read. The Workspace sends at most four; this crate sets no limit.
@@ -102,14 +102,8 @@ impl QueryRequest {
         if !request.messages.is_empty() || !request.query.is_empty() {
             return Ok(request);
         }
-        // What the model did not take, also an empty list, is among the unknown members. That tells
-        // the three cases apart.
-        let message = match request.unknown.get("messages").map(Json::kind) {
-            None => "is missing",
-            Some(Kind::Array) => "must not be empty",
-            Some(_) => "must be an array",
-        };
-        Err(unprocessable(message).at_list("messages", &request.messages))
+        let refusal = Refusal::required("messages", Kind::Array, &request.unknown);
+        Err(refusal.at_list("messages", &request.messages))
     }
 
     /// Returns an iterator over all widgets with their tiers: primary, secondary, extra.

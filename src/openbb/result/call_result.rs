@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use super::{Item, Outcome};
+use super::{CallOutcome, ResultItem};
 use crate::json::{Json, JsonError, Kind, Wire};
 use crate::openbb::FunctionCall;
 use crate::openbb::call::DataSource;
@@ -17,7 +17,7 @@ pub struct CallResult {
     /// The arguments: as repeated by the Workspace, else those of the call.
     pub input_arguments: Option<Json>,
     /// The outcomes. A call for widget data has one for each data source, in order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<CallOutcome>,
     /// The state that the agent sent with the call. The browser can change it: trust it no more
     /// than the user.
     pub extra_state: Option<Json>,
@@ -84,7 +84,7 @@ impl CallResult {
 
     /// Returns an iterator over the outcomes, each with its data source: outcome *i* belongs to
     /// source *i*.
-    pub fn by_source(&self) -> impl Iterator<Item = (Option<DataSource>, &Outcome)> {
+    pub fn by_source(&self) -> impl Iterator<Item = (Option<DataSource>, &CallOutcome)> {
         let mut sources = self.data_sources().into_iter();
         self.outcomes
             .iter()
@@ -94,7 +94,7 @@ impl CallResult {
     /// Returns `true` if there is at least one outcome and all of them are failures.
     #[must_use]
     pub fn failed(&self) -> bool {
-        !self.outcomes.is_empty() && self.outcomes.iter().all(Outcome::failed)
+        !self.outcomes.is_empty() && self.outcomes.iter().all(CallOutcome::failed)
     }
 
     /// Deserializes the rows of the first outcome.
@@ -105,38 +105,43 @@ impl CallResult {
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, JsonError> {
         match self.outcomes.first() {
             Some(outcome) => outcome.rows(),
-            None => Item::default().rows(),
+            None => ResultItem::default().rows(),
         }
     }
 }
 
 /// Returns the outcomes in a tool message.
-fn outcomes(message: &Message) -> Vec<Outcome> {
+fn outcomes(message: &Message) -> Vec<CallOutcome> {
     let Some(data) = message.data.as_ref().filter(|data| !data.is_null()) else {
         // The first requests had the result as one text in `content`.
-        let content = message.content.clone().map(Item::of).map(Outcome::Item);
+        let content = message
+            .content
+            .clone()
+            .map(ResultItem::of)
+            .map(CallOutcome::Item);
         return content.into_iter().collect();
     };
     match data.kind() {
         Kind::Object => Wire::from_raw(data)
-            .map(Outcome::Item)
+            .map(CallOutcome::Item)
             .into_iter()
             .collect(),
         Kind::Array => {
-            let sorted: Vec<Outcome> = data.elements().map(Outcome::of).collect();
-            let is_row = |outcome: &Outcome| matches!(outcome, Outcome::Row(_));
-            let is_entry =
-                |outcome: &Outcome| matches!(outcome, Outcome::Items(_) | Outcome::Error(_));
+            let sorted: Vec<CallOutcome> = data.elements().map(CallOutcome::of).collect();
+            let is_row = |outcome: &CallOutcome| matches!(outcome, CallOutcome::Row(_));
+            let is_entry = |outcome: &CallOutcome| {
+                matches!(outcome, CallOutcome::Items(_) | CallOutcome::Error(_))
+            };
             // `content: ""` beside `data` is the form of 2024: these are rows, with any column
             // names.
             let beside_text = message.content.as_ref().is_some_and(is_string);
             let rows = sorted.iter().all(is_row) || beside_text && !sorted.iter().any(is_entry);
             if rows && !sorted.is_empty() {
-                return vec![Outcome::Rows(data.clone())];
+                return vec![CallOutcome::Rows(data.clone())];
             }
             sorted
         }
-        _ => vec![Outcome::Unknown(data.clone())],
+        _ => vec![CallOutcome::Unknown(data.clone())],
     }
 }
 

@@ -1,6 +1,6 @@
 //! The entries of a result.
 
-use super::Item;
+use super::ResultItem;
 use crate::json::{Json, List, Members, Wire};
 use crate::openbb::Citation;
 use crate::openbb::request::SelectedSkill;
@@ -10,7 +10,7 @@ use crate::openbb::request::SelectedSkill;
 #[non_exhaustive]
 pub struct Items {
     /// The items.
-    pub items: List<Item>,
+    pub items: List<ResultItem>,
     /// Citations for the agent to pass on.
     pub extra_citations: List<Citation>,
     /// Members that this crate does not know or cannot read.

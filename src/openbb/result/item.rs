@@ -12,7 +12,7 @@ use crate::protocol::{Attachment, AttachmentContent, base64};
 /// An item of a result: a table, a text or a file. The content is parsed on access.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-pub struct Item {
+pub struct ResultItem {
     /// The content as sent: usually a string of JSON, base64 or plain text.
     pub content: Option<Json>,
     /// The URL of the content, valid for a short time.
@@ -31,12 +31,12 @@ pub struct Item {
 
 /// Returns the items of a value in the form of any era: `{items}`, `{content}`, or the content
 /// itself.
-pub(in crate::openbb) fn items_of(data: &Json) -> Vec<Item> {
+pub(in crate::openbb) fn items_of(data: &Json) -> Vec<ResultItem> {
     if let Some(items) = data
         .get("items")
         .filter(|items| items.kind() == Kind::Array)
     {
-        let items: Option<List<Item>> = Wire::from_raw(&items);
+        let items: Option<List<ResultItem>> = Wire::from_raw(&items);
         return items.unwrap_or_default().into_iter().collect();
     }
     if data.get("content").is_some() {
@@ -45,7 +45,7 @@ pub(in crate::openbb) fn items_of(data: &Json) -> Vec<Item> {
     if data.is_null() {
         return Vec::new();
     }
-    vec![Item::of(data.clone())]
+    vec![ResultItem::of(data.clone())]
 }
 
 /// Returns the media type of a file by its format, else by the ending of its name; empty for values, and for formats
@@ -79,7 +79,7 @@ pub(in crate::openbb) fn media_type<'a>(format: &'a str, name: &'a str) -> &'a s
     }
 }
 
-impl Item {
+impl ResultItem {
     pub(in crate::openbb) fn of(content: Json) -> Self {
         Self {
             content: Some(content),

@@ -10,8 +10,8 @@ mod params;
 pub use call_result::CallResult;
 pub use entry::{BridgeError, BridgeResult, CommandResult, ErrorResult, Items};
 pub use format::{DataFormat, QueryDataSource};
-pub use item::Item;
-pub use outcome::Outcome;
+pub use item::ResultItem;
+pub use outcome::CallOutcome;
 pub use params::{ParamChoice, ParamChoices, ParamOptions};
 
 pub(super) use item::{items_of, media_type};

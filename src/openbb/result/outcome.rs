@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use super::{BridgeResult, CommandResult, ErrorResult, Item, Items, ParamOptions};
+use super::{BridgeResult, CommandResult, ErrorResult, Items, ParamOptions, ResultItem};
 use crate::json::{Json, JsonError, Kind, Wire};
 use crate::openbb::Citation;
 use crate::protocol::Attachment;
@@ -12,11 +12,11 @@ use crate::protocol::Attachment;
 /// One entry of a result, in the form of any era.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-pub enum Outcome {
+pub enum CallOutcome {
     /// Data: texts, tables and files.
     Items(Items),
     /// A single item (October 2024 to May 2025).
-    Item(Item),
+    Item(ResultItem),
     /// Rows (2024): an array of objects.
     Rows(Json),
     /// One row among entries of other kinds.
@@ -31,7 +31,7 @@ pub enum Outcome {
     Unknown(Json),
 }
 
-impl Outcome {
+impl CallOutcome {
     /// Classifies one element of `data`.
     ///
     /// An element with `error_type` is a failure; with `items`, data; with `status`, a command's
@@ -60,7 +60,7 @@ impl Outcome {
     }
 
     /// Returns an iterator over the items of data; empty for a failure or a command.
-    pub fn items(&self) -> impl Iterator<Item = &Item> + Send {
+    pub fn items(&self) -> impl Iterator<Item = &ResultItem> + Send {
         let (many, one) = match self {
             Self::Items(items) => (Some(items.items.iter()), None),
             Self::Item(item) => (None, Some(item)),
@@ -93,7 +93,7 @@ impl Outcome {
 
     /// Returns the files of the outcome.
     pub fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
-        self.items().filter_map(Item::attachment)
+        self.items().filter_map(ResultItem::attachment)
     }
 
     /// Returns the outcome as text, without its [files](Self::attachments): data as JSON, remote files as their URLs.
@@ -151,8 +151,8 @@ impl Outcome {
             Self::Row(row) => Ok(vec![row.decode()?]),
             _ => {
                 let mut items = self.items();
-                let first = items.next().map(Item::rows);
-                let first = first.unwrap_or_else(|| Item::default().rows());
+                let first = items.next().map(ResultItem::rows);
+                let first = first.unwrap_or_else(|| ResultItem::default().rows());
                 match first {
                     Ok(rows) => Ok(rows),
                     // A table may follow a text.
@@ -165,7 +165,7 @@ impl Outcome {
     /// Returns the choices that `get_params_options` found.
     #[must_use]
     pub fn param_options(&self) -> Option<ParamOptions> {
-        let json = self.items().find_map(Item::json)?;
+        let json = self.items().find_map(ResultItem::json)?;
         json.get("param_options")?;
         ParamOptions::from_raw(&json)
     }

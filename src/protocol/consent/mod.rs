@@ -17,12 +17,12 @@
 //! | use | once, within an hour; see [`Ledger`] |
 
 mod above;
-mod answer;
+mod decision;
 mod ledger;
 mod proof;
 mod text;
 
-pub use answer::{Answer, Verdict};
+pub use decision::{Decision, Verdict};
 pub(crate) use ledger::Asked;
 pub(crate) use proof::PlaceId;
 pub use text::plain_text;
@@ -30,7 +30,7 @@ pub use text::plain_text;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
-use answer::Typed;
+use decision::Typed;
 use ledger::Ledger;
 use proof::{Found, Key, Parsed, Question};
 
@@ -177,7 +177,7 @@ impl Consent {
             impl Fn(&mut dyn FnMut(&str)),
         >,
         minute: u64,
-    ) -> Option<(Answer, Option<Asked>)>
+    ) -> Option<(Decision, Option<Asked>)>
     where
         M: Iterator<Item = RawMessage<'a>>,
     {
@@ -189,7 +189,7 @@ impl Consent {
             let has_code = matches!(&typed, Typed::Yes { code } if code.len() == proof::DIGITS);
             return has_code.then(|| {
                 (
-                    Answer::new("", again(exchange.asked, Verdict::NoProof)),
+                    Decision::new("", again(exchange.asked, Verdict::NoProof)),
                     None,
                 )
             });
@@ -208,9 +208,9 @@ impl Consent {
                 Typed::Other => Verdict::Other,
                 _ => again(exchange.asked, Verdict::NoProof),
             };
-            return Some((Answer::new(claimed, verdict), None));
+            return Some((Decision::new(claimed, verdict), None));
         };
-        let void = |verdict| Some((Answer::new(id(&found), verdict), None));
+        let void = |verdict| Some((Decision::new(id(&found), verdict), None));
         let (verdict, code, remark) = match typed {
             Typed::Other => return void(Verdict::Other),
             Typed::Yes { code } => (Verdict::Accepted, Some(code), None),
@@ -249,7 +249,7 @@ impl Consent {
         if is_obscured {
             return void(again(exchange.asked, Verdict::Obscured));
         }
-        let mut answer = Answer::new(id(&found), verdict);
+        let mut answer = Decision::new(id(&found), verdict);
         answer.remark = remark;
         Some((answer, Some(asked)))
     }

@@ -20,8 +20,8 @@ use super::{
 use crate::json::escape::escaped_len;
 use crate::json::{Escape, Json, List, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, Blocks, Citation, Cut, End, Env, FrameKind, Level, Part, Room, SendError, Session,
-    Status, Writer, markdown,
+    self, Blocks, Citation, Completion, Cut, End, Env, FrameKind, Level, Part, Room, SendError,
+    Session, Status, Writer, markdown,
 };
 
 /// The maximum size in bytes of the output, which is retained because the last event repeats it.
@@ -476,10 +476,13 @@ impl Blocks for Reply {
     type Output = StreamEvent;
     type Ending = Ending;
     type Event = Infallible;
-    type Document = Infallible;
 
     fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
         match *never {}
+    }
+
+    fn document(answer: Completion, out: &mut Vec<u8>) {
+        Response::from(answer).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     }
 
     fn begin(&mut self, to: &mut To<'_>) {

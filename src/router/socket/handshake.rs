@@ -107,9 +107,9 @@ impl Router {
             request.extensions.clear();
         }
         let refused = |refusal: Refusal| route.endpoint.refuse(&refusal);
-        let dialect = factory();
+        let subprotocol = factory();
         let head = Head::of(&request);
-        if !dialect.has_headers() {
+        if !subprotocol.has_headers() {
             let mut request = request;
             request.extensions.insert(RouteKind::Socket);
             for guard in inner.guards.iter().chain(&route.guards) {
@@ -121,7 +121,7 @@ impl Router {
         let admitted = turns.admits(&TurnLimits::default(), None, || inner.env.now());
         admitted.map_err(|reason| refused(busy(reason)))?;
         let running = turns.enter();
-        Ok(Socket::new(self.clone(), inner, head, dialect, running))
+        Ok(Socket::new(self.clone(), inner, head, subprotocol, running))
     }
 }
 

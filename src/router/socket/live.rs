@@ -12,8 +12,8 @@ use http::header::CONTENT_TYPE;
 use http::response::Parts;
 use http::{Request, Response, StatusCode};
 
-use super::dialect::{Ask, Dialect, EventMessage, Exchange};
 use super::handshake::Head;
+use super::subprotocol::{Ask, EventMessage, Exchange, Subprotocol};
 use crate::agent::Body;
 use crate::conversations::ConnectionTurns;
 use crate::protocol::{Payloads, Refusal};
@@ -25,7 +25,7 @@ const DOCUMENT: usize = 1 << 20;
 /// The size of the blocks from which written messages are split.
 const BLOCK: usize = 4096;
 
-/// The bytes that a dialect is expected to add to the data of an event.
+/// The bytes that a subprotocol is expected to add to the data of an event.
 const ENVELOPE: usize = 256;
 
 /// A request of the client while it waits or is answered.
@@ -112,13 +112,13 @@ impl Live {
         router: Arc<RouterInner>,
         head: &Head,
         turns: ConnectionTurns,
-        dialect: &dyn Dialect,
+        subprotocol: &dyn Subprotocol,
     ) {
         let State::Waiting(ask) = std::mem::replace(&mut self.state, State::Ended) else {
             return;
         };
         let mut refuse = |refusal| {
-            let refused = dialect.refuse(&refusal).map(Body::full);
+            let refused = subprotocol.refuse(&refusal).map(Body::full);
             self.state = State::Asking(Box::pin(ready(refused)));
         };
         let Some(mut parts) = head.request(ask.method, &ask.path, &ask.headers) else {
@@ -141,7 +141,7 @@ impl Live {
     pub(super) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        dialect: &mut dyn Dialect,
+        subprotocol: &mut dyn Subprotocol,
         out: &mut BytesMut,
     ) -> Poll<Next> {
         loop {
@@ -157,7 +157,7 @@ impl Live {
                         421 if is_refusal => Standing::OtherPage,
                         _ => self.standing,
                     };
-                    let framing = dialect.framing();
+                    let framing = subprotocol.framing();
                     let is_stream = head.headers.get(CONTENT_TYPE).is_some_and(|it| {
                         it.as_bytes().starts_with(framing.content_type().as_bytes())
                     });
@@ -166,13 +166,13 @@ impl Live {
                         continue;
                     }
                     self.state = State::Streaming(body, Payloads::new(framing));
-                    dialect.begin(&self.exchange, out);
+                    subprotocol.begin(&self.exchange, out);
                     if let Some(message) = self.written(out) {
                         return Poll::Ready(Next::Message(message));
                     }
                 }
                 State::Streaming(body, payloads) => {
-                    let message = event_message(payloads, &mut self.exchange, dialect, out);
+                    let message = event_message(payloads, &mut self.exchange, subprotocol, out);
                     if let Some(message) = message {
                         return Poll::Ready(Next::Message(message));
                     }
@@ -181,7 +181,7 @@ impl Live {
                         continue;
                     }
                     self.state = State::Ended;
-                    dialect.end(&self.exchange, out);
+                    subprotocol.end(&self.exchange, out);
                     if let Some(message) = self.written(out) {
                         return Poll::Ready(Next::Message(message));
                     }
@@ -197,7 +197,7 @@ impl Live {
                         continue;
                     };
                     let response = Response::from_parts(*head, document.into());
-                    dialect.document(Some(&self.exchange), response, out);
+                    subprotocol.document(Some(&self.exchange), response, out);
                     if let Some(message) = self.written(out) {
                         return Poll::Ready(Next::Message(message));
                     }
@@ -210,18 +210,18 @@ impl Live {
     /// Returns the next message that is available without another frame of the body.
     pub(super) fn waiting(
         &mut self,
-        dialect: &mut dyn Dialect,
+        subprotocol: &mut dyn Subprotocol,
         out: &mut BytesMut,
     ) -> Option<Bytes> {
         match &mut self.state {
             State::Streaming(_, payloads) => {
-                event_message(payloads, &mut self.exchange, dialect, out)
+                event_message(payloads, &mut self.exchange, subprotocol, out)
             }
             _ => None,
         }
     }
 
-    /// Returns the message that the dialect has written; `None` if it is empty or the exchange is silent.
+    /// Returns the message that the subprotocol has written; `None` if it is empty or the exchange is silent.
     fn written(&self, out: &mut BytesMut) -> Option<Bytes> {
         let message = out.split().freeze();
         (!message.is_empty() && !self.silent).then_some(message)
@@ -232,7 +232,7 @@ impl Live {
 fn event_message(
     payloads: &mut Payloads,
     exchange: &mut Exchange,
-    dialect: &mut dyn Dialect,
+    subprotocol: &mut dyn Subprotocol,
     out: &mut BytesMut,
 ) -> Option<Bytes> {
     while let Some(data) = payloads.next() {
@@ -240,7 +240,7 @@ fn event_message(
         if out.capacity() < room {
             out.reserve(BLOCK.max(room));
         }
-        let message = match dialect.event(exchange, &data, out) {
+        let message = match subprotocol.event(exchange, &data, out) {
             EventMessage::None => continue,
             EventMessage::Data => data,
             EventMessage::Written => out.split().freeze(),

@@ -5,12 +5,12 @@
 //! has no I/O: a server opens a [`Socket`] with [`Router::socket`], passes messages to it, and sends the messages that
 //! it returns. The guide has servers on hyper, axum and actix.
 //!
-//! A protocol defines its messages with a [`Dialect`], which its mount adds with [`Site::socket`](super::Site::socket)
+//! A protocol defines its messages with a [`Subprotocol`], which its mount adds with [`Site::socket`](super::Site::socket)
 //! to the path of its requests.
 
-mod dialect;
 mod handshake;
 mod live;
+mod subprotocol;
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -23,9 +23,9 @@ use bytes::{Bytes, BytesMut};
 use futures_core::Stream;
 use http::{HeaderValue, StatusCode};
 
-pub use dialect::{Action, Ask, Dialect, EventMessage, Exchange};
 pub use handshake::is_handshake;
 pub(super) use handshake::no_socket;
+pub use subprotocol::{Action, Ask, EventMessage, Exchange, Subprotocol};
 
 use super::{Inner as RouterInner, Router};
 use crate::agent::Running;
@@ -35,8 +35,8 @@ use crate::protocol::{Refusal, Ticks};
 use handshake::Head;
 use live::{Live, Next, Standing};
 
-/// A function that creates the dialect of a connection.
-pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Dialect> + Send + Sync>;
+/// A function that creates the subprotocol of a connection.
+pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Subprotocol> + Send + Sync>;
 
 /// The maximum number of requests of one connection that are answered at the same time.
 const RUNNING: usize = 16;
@@ -56,7 +56,7 @@ const UNANSWERED: u8 = 3;
 /// A message of a WebSocket.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Message {
+pub enum SocketMessage {
     /// A text, in UTF-8.
     Text(Bytes),
     /// Binary data. No protocol of this crate uses it.
@@ -81,13 +81,13 @@ pub enum Message {
 /// A server passes every message of the client to [`receive`](Self::receive) and sends what the stream returns:
 ///
 /// ```
-/// use copilot_wire::router::socket::{Message, Socket};
+/// use copilot_wire::router::socket::{SocketMessage, Socket};
 /// use futures::future::{Either, select};
 /// use futures::{Sink, SinkExt, Stream, StreamExt};
 ///
 /// async fn run<W, E>(mut socket: Socket, mut web_socket: W) -> Result<(), E>
 /// where
-///     W: Stream<Item = Result<Message, E>> + Sink<Message, Error = E> + Unpin,
+///     W: Stream<Item = Result<SocketMessage, E>> + Sink<SocketMessage, Error = E> + Unpin,
 /// {
 ///     loop {
 ///         // Messages of the client first: an agent that is always ready must not keep it from stopping the turn.
@@ -135,7 +135,7 @@ pub struct Socket(Box<Inner>);
 struct Inner {
     router: Router,
     head: Head,
-    dialect: Box<dyn Dialect>,
+    subprotocol: Box<dyn Subprotocol>,
     /// The entry of this connection among the requests that a shutdown waits for.
     running: Running,
     /// The turns that later turns of this connection can continue.
@@ -172,15 +172,15 @@ impl Socket {
         router: Router,
         inner: &RouterInner,
         head: Head,
-        dialect: Box<dyn Dialect>,
+        subprotocol: Box<dyn Subprotocol>,
         running: Running,
     ) -> Self {
         let connection = Connection::new(&inner.connections);
-        let is_accepted = !dialect.has_headers();
+        let is_accepted = !subprotocol.has_headers();
         Self(Box::new(Inner {
             router,
             head,
-            dialect,
+            subprotocol,
             running,
             connection,
             live: Vec::new(),
@@ -209,33 +209,35 @@ impl Socket {
     }
 
     /// Processes a message of the client. Poll the stream afterwards.
-    pub fn receive(&mut self, message: Message) {
+    pub fn receive(&mut self, message: SocketMessage) {
         let inner = &mut *self.0;
         inner.pings = 0;
         match message {
-            Message::Close { .. } => {
+            SocketMessage::Close { .. } => {
                 inner.live.clear();
                 inner.state = State::Closed;
             }
             _ if !matches!(inner.state, State::Open) => {}
-            Message::Text(text) if text.len() <= inner.limit() => inner.read(text),
-            Message::Text(_) | Message::TooLarge => inner.close(1009, "message too large"),
-            Message::Binary => {
+            SocketMessage::Text(text) if text.len() <= inner.limit() => inner.read(text),
+            SocketMessage::Text(_) | SocketMessage::TooLarge => {
+                inner.close(1009, "message too large")
+            }
+            SocketMessage::Binary => {
                 let message = "binary messages are not supported";
                 inner.refuse(None, &Refusal::new(StatusCode::BAD_REQUEST, message));
             }
-            Message::Ping | Message::Pong => {}
+            SocketMessage::Ping | SocketMessage::Pong => {}
         }
     }
 
     /// Returns the next message that is ready, without running an agent. Such messages can be sent together with the
     /// last message of the stream.
-    pub fn waiting(&mut self) -> Option<Message> {
+    pub fn waiting(&mut self) -> Option<SocketMessage> {
         let inner = &mut *self.0;
         // A connection that is not open has no exchanges.
         let live = inner.live.get_mut(inner.last)?;
-        let message = live.waiting(&mut *inner.dialect, &mut inner.out)?;
-        Some(Message::Text(message))
+        let message = live.waiting(&mut *inner.subprotocol, &mut inner.out)?;
+        Some(SocketMessage::Text(message))
     }
 }
 
@@ -246,7 +248,7 @@ impl Inner {
 
     fn read(&mut self, text: Bytes) {
         match Json::parse(text) {
-            Ok(message) => match self.dialect.read(&message) {
+            Ok(message) => match self.subprotocol.read(&message) {
                 Action::Ask(ask) => self.ask(ask),
                 Action::Stop(id) => self.stop(&id),
                 Action::Refuse(ask, refusal) => self.refuse(ask, &refusal),
@@ -287,10 +289,10 @@ impl Inner {
 
     /// Refuses a message. Closes the connection if the protocol has no message for that.
     fn refuse(&mut self, ask: Option<Ask>, refusal: &Refusal) {
-        let response = self.dialect.refuse(refusal);
+        let response = self.subprotocol.refuse(refusal);
         let live = ask.map(|ask| Live::new(ask, false));
         let exchange = live.as_ref().map(|live| &live.exchange);
-        self.dialect.document(exchange, response, &mut self.out);
+        self.subprotocol.document(exchange, response, &mut self.out);
         let notice = self.out.split().freeze();
         if notice.is_empty() {
             self.close(1008, "invalid message");
@@ -307,7 +309,7 @@ impl Inner {
             return;
         };
         let stopped = self.live.remove(at);
-        let stop = self.dialect.stop(&stopped.exchange);
+        let stop = self.subprotocol.stop(&stopped.exchange);
         // The agent here is dropped before the request is sent that stops the exchange elsewhere.
         let headers = stopped.exchange.headers.clone();
         drop(stopped);
@@ -334,7 +336,7 @@ impl Inner {
                 let lane = &live.exchange.lane;
                 if before.iter().all(|before| before.exchange.lane != *lane) {
                     let turns = self.connection.turns();
-                    live.start(self.router.inner(), &self.head, turns, &*self.dialect);
+                    live.start(self.router.inner(), &self.head, turns, &*self.subprotocol);
                     running += 1;
                 }
             }
@@ -347,12 +349,12 @@ impl Inner {
         let Some(live) = self.live.get_mut(at) else {
             return Poll::Ready(None);
         };
-        let polled = live.poll(cx, &mut *self.dialect, &mut self.out);
+        let polled = live.poll(cx, &mut *self.subprotocol, &mut self.out);
         match live.standing {
             Standing::Open => {}
             Standing::Accepted => self.is_accepted = true,
             // The next message may have another key. Until it is accepted, the connection is like a new one.
-            Standing::UnknownCaller if self.dialect.has_headers() => {
+            Standing::UnknownCaller if self.subprotocol.has_headers() => {
                 if std::mem::take(&mut self.is_accepted) {
                     self.age = 0;
                 }
@@ -396,7 +398,7 @@ impl Inner {
         }
     }
 
-    fn poll_ticks(&mut self, cx: &mut Context<'_>) -> Poll<Message> {
+    fn poll_ticks(&mut self, cx: &mut Context<'_>) -> Poll<SocketMessage> {
         while let Some(ticks) = &mut self.ticks {
             match ticks.as_mut().poll_next(cx) {
                 Poll::Ready(Some(())) if self.pings >= UNANSWERED => {
@@ -410,7 +412,7 @@ impl Inner {
                 Poll::Ready(Some(())) => {
                     self.pings += 1;
                     self.age = self.age.saturating_add(1);
-                    return Poll::Ready(Message::Ping);
+                    return Poll::Ready(SocketMessage::Ping);
                 }
                 Poll::Ready(None) => self.ticks = None,
                 Poll::Pending => break,
@@ -420,26 +422,26 @@ impl Inner {
     }
 
     /// Returns the message that closes the connection.
-    fn closed(&mut self) -> Message {
+    fn closed(&mut self) -> SocketMessage {
         let (code, reason) = match std::mem::replace(&mut self.state, State::Closed) {
             State::Closing(code, reason) => (code, reason),
             State::Leaving => (1008, "requests are not accepted any more"),
             State::Open | State::Closed => (1001, "the server is shutting down"),
         };
-        Message::Close { code, reason }
+        SocketMessage::Close { code, reason }
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Message>> {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<SocketMessage>> {
         match self.state {
             State::Open | State::Leaving => {}
             State::Closing(..) => return Poll::Ready(Some(self.closed())),
             State::Closed => return Poll::Ready(None),
         }
         if let Some(notice) = self.notices.pop_front() {
-            return Poll::Ready(Some(Message::Text(notice)));
+            return Poll::Ready(Some(SocketMessage::Text(notice)));
         }
         if let Some(message) = self.poll_exchanges(cx) {
-            return Poll::Ready(Some(Message::Text(message)));
+            return Poll::Ready(Some(SocketMessage::Text(message)));
         }
         if self.live.is_empty() {
             // Frees the memory of an idle connection.
@@ -458,9 +460,9 @@ impl Inner {
 }
 
 impl Stream for Socket {
-    type Item = Message;
+    type Item = SocketMessage;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Message>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<SocketMessage>> {
         self.0.poll(cx)
     }
 }
@@ -468,7 +470,7 @@ impl Stream for Socket {
 opaque_debug!(Socket);
 
 /// Shows the kind of a message, and the length of a text.
-impl fmt::Debug for Message {
+impl fmt::Debug for SocketMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "Text({} bytes)", text.len()),

@@ -5,7 +5,8 @@ use copilot_wire::protocol::{EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::Mount;
 use copilot_wire_kit::check::{Judge, Rule, Stream, rules};
 use copilot_wire_kit::{
-    Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
+    BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, ToolOutcome, Toolkit, post,
+    question,
 };
 use http::HeaderMap;
 
@@ -59,7 +60,7 @@ impl FrontEnd for PagerScreen {
         }
     }
 
-    fn answer(&mut self, _: Vec<Answer>) {}
+    fn answer(&mut self, _: Vec<ToolOutcome>) {}
 }
 
 rules! {

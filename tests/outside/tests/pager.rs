@@ -170,7 +170,7 @@ fn a_question_in_text_is_answered() {
     impl<P: Protocol> Agent<P> for Careful {
         async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
             let question = Confirmation::new("42", "Delete it?", "For ever.");
-            match request.answer() {
+            match request.decision() {
                 Some(answer) if answer.accepts("42") => Ok(reply.text("Deleted.").await?),
                 Some(answer) if answer.verdict.reason().is_some() => {
                     Ok(reply.ask_again(answer.verdict, question).await?)

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::meilisearch::{
-    Append, Call, Meilisearch, Message, Output, Progress, Search, SearchFailure, Sources,
+    Append, Meilisearch, Message, Output, Search, SearchFailure, SearchProgress, Sources, ToolCall,
 };
 use copilot_wire::openbb::{Artifact, FunctionCall, OpenBb, PromptSuggestions, StatusUpdate, Tier};
 use copilot_wire::protocol::{
@@ -20,7 +20,7 @@ pub(crate) struct Stage;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Stage {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.answer().map(|answer| answer.verdict) {
+        match request.decision().map(|answer| answer.verdict) {
             None | Some(Verdict::Other) => {}
             Some(Verdict::Accepted) => return Ok(reply.text("You accepted it.").await?),
             Some(Verdict::Refused) => return Ok(reply.text("You dismissed it.").await?),
@@ -162,13 +162,13 @@ async fn search<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(),
         {"id": 7, "title": "Blade Runner 2049", "year": 2017, "url": "https://example.com/7"},
     ]);
     let search = Search::new("movies", "robot").filter("year > 1900");
-    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_arguments());
+    let call = ToolCall::new("call_1", "_meiliSearchInIndex", search.to_arguments());
     for said in [
-        Output::Progress(Progress::new("call_1", &search)),
+        Output::Progress(SearchProgress::new("call_1", &search)),
         Output::Append(Append::new(Message::calls([&call]))),
         Output::Sources(Sources::new("call_1", &films)?),
         Output::Append(Append::new(Message::tool("call_1", "Metropolis (1927)"))),
-        Output::Progress(Progress::new("call_2", &Search::new("nope", "robot"))),
+        Output::Progress(SearchProgress::new("call_2", &Search::new("nope", "robot"))),
         Output::SearchFailure(SearchFailure::new(404, "Index `nope` not found.")),
         Output::RoundBreak,
     ] {

@@ -81,7 +81,7 @@ pub(super) fn turn<P: Protocol>(
 
 /// Returns `true` if the user answers in a dialog, which adds no text to the transcript.
 fn answers_apart<P: Protocol>(request: &Request<P>) -> bool {
-    request.dialog_answer().is_some() || request.proven_answer().is_some()
+    request.dialog_decision().is_some() || request.proven_answer().is_some()
 }
 
 /// The reason why an answer does not count.
@@ -118,7 +118,7 @@ fn answer<P: Protocol>(
 ) -> Result<Answer, Void> {
     let open = open.map(Question::id);
     if let Some(github) = native::<P, ChatRequest>(request) {
-        let answers = || github.answers();
+        let answers = || github.decisions();
         // A request may repeat older answers. Only the one that fits the open question can have an
         // effect.
         let fitting = answers().find(|answer| open.is_some() && answer.id().as_deref() == open);
@@ -129,7 +129,7 @@ fn answer<P: Protocol>(
             });
         }
     }
-    let Some(answer) = request.answer() else {
+    let Some(answer) = request.decision() else {
         let text = request.prompt().unwrap_or_default().into_owned();
         return unasked(request, open, text);
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use copilot_wire::json::{Json, Kind};
 use copilot_wire::protocol::ToolCall;
-use copilot_wire_kit::Answer;
+use copilot_wire_kit::ToolOutcome;
 
 use crate::verdict::Failure;
 
@@ -32,7 +32,7 @@ impl Answers {
     }
 
     /// Returns the answer to a call, by the name of the tool or the function.
-    pub(super) fn of(&self, call: &ToolCall) -> Option<Answer> {
+    pub(super) fn of(&self, call: &ToolCall) -> Option<ToolOutcome> {
         // A call may be a general call that names the real tool in its arguments. That name is more precise, so it is
         // looked up first.
         let tool = call.arguments.get("tool_name");
@@ -42,23 +42,23 @@ impl Answers {
     }
 
     /// Returns the answer for the first of these names that the file contains.
-    pub(super) fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<Answer> {
+    pub(super) fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<ToolOutcome> {
         let answers = self.0.as_ref()?;
         names.find_map(|name| answers.get(name)).map(answer)
     }
 }
 
 /// Converts a string to text, `{"error": "…"}` to a failure, and anything else to data.
-pub(super) fn answer(json: Json) -> Answer {
+pub(super) fn answer(json: Json) -> ToolOutcome {
     if let Some(text) = json.string() {
-        return Answer::text(text);
+        return ToolOutcome::text(text);
     }
     // An object with further members is data that happens to contain an `error`.
     match json.get("error").filter(|_| json.members().count() == 1) {
         Some(why) => {
             let text = why.string().map(Into::into);
-            Answer::failed(text.unwrap_or_else(|| why.text().to_owned()))
+            ToolOutcome::failed(text.unwrap_or_else(|| why.text().to_owned()))
         }
-        None => Answer::Data(json),
+        None => ToolOutcome::Data(json),
     }
 }

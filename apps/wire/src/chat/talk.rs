@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Confirmation, EventError, Framing, ToolCall};
-use copilot_wire_kit::{Answer, Effect, Next, Signer};
+use copilot_wire_kit::{Effect, Next, Signer, ToolOutcome};
 use futures_util::StreamExt;
 use http::Request;
 use http::header::CONTENT_TYPE;
@@ -241,7 +241,7 @@ impl Talk<'_> {
     }
 
     /// Reads the result of a call from the user, on a terminal. `None` if the user has left.
-    async fn result(&mut self) -> Result<Option<Answer>, Failure> {
+    async fn result(&mut self) -> Result<Option<ToolOutcome>, Failure> {
         let said = match self.lines.is_terminal() {
             true => {
                 let prompt = "result (JSON or text):";
@@ -253,9 +253,9 @@ impl Talk<'_> {
             Said::Left => None,
             Said::Line(line) if !line.trim().is_empty() => Some(match Json::parse(line.clone()) {
                 Ok(json) => answers::answer(json),
-                Err(_) => Answer::text(line),
+                Err(_) => ToolOutcome::text(line),
             }),
-            _ => Some(Answer::failed("the user gave no result")),
+            _ => Some(ToolOutcome::failed("the user gave no result")),
         })
     }
 

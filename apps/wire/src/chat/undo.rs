@@ -1,7 +1,7 @@
 //! A front end with undo.
 
 use copilot_wire::protocol::{Confirmation, EventError};
-use copilot_wire_kit::{Answer, AnyFrontEnd, Next};
+use copilot_wire_kit::{AnyFrontEnd, Next, ToolOutcome};
 
 use crate::verdict::Failure;
 
@@ -22,7 +22,7 @@ enum Step {
     /// A piece of an answer.
     Read(Vec<u8>),
     Next,
-    Answer(Vec<Answer>),
+    Answer(Vec<ToolOutcome>),
     Decide(Confirmation, bool),
 }
 
@@ -50,7 +50,7 @@ impl<'a> Undo<'a> {
         self.front.next()
     }
 
-    pub(super) fn answer(&mut self, answers: Vec<Answer>) {
+    pub(super) fn answer(&mut self, answers: Vec<ToolOutcome>) {
         self.steps.push(Step::Answer(answers.clone()));
         self.front.answer(answers);
     }

@@ -6,7 +6,7 @@ use copilot_wire::json::Json;
 use copilot_wire::protocol::EventError;
 use copilot_wire::sse::Event;
 use copilot_wire_kit::Summary;
-use copilot_wire_kit::check::{self, Level};
+use copilot_wire_kit::check::{self, Severity};
 use serde::Serialize;
 
 use super::wrong::Wrong;
@@ -135,7 +135,7 @@ impl<'a> Report<'a> {
             self.offset = offset;
             let wrong = Wrong::found(finding);
             // Readers accept faults of the official servers.
-            if finding.rule.level == Level::Error && !tolerated.contains(&finding.rule.id) {
+            if finding.rule.level == Severity::Error && !tolerated.contains(&finding.rule.id) {
                 self.wrong(wrong)?;
             } else {
                 self.show("warning", &wrong)?;

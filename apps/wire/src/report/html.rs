@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use copilot_wire_kit::check::{Finding, Level, Rule};
+use copilot_wire_kit::check::{Finding, Rule, Severity};
 
 use super::Sheet;
 use super::markup::Escaped;
@@ -73,7 +73,7 @@ impl Display for Page<'_> {
 fn write_finding(f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
     let rule = finding.rule;
     let level = match rule.level {
-        Level::Error => "error",
+        Severity::Error => "error",
         _ => "warning",
     };
     let requests = Escaped(finding.requests.join(", "));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use copilot_wire_kit::check::Level;
+use copilot_wire_kit::check::Severity;
 
 use super::Sheet;
 use super::markup::Escaped;
@@ -29,7 +29,7 @@ pub(super) fn document(sheet: &Sheet<'_>) -> String {
         case(
             rule.id,
             match rule.level {
-                Level::Error => {
+                Severity::Error => {
                     failures += 1;
                     let says = Escaped(rule.says);
                     format!("<failure type=\"error\" message=\"{says}\">{text}</failure>")

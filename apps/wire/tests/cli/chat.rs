@@ -52,7 +52,7 @@ impl Drop for Leaving {
 #[async_trait]
 impl<P: Protocol> Agent<P> for Servant {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.answer() {
+        match request.decision() {
             Some(answer) if answer.accepts("d-1") => return Ok(reply.text("Deleted.").await?),
             Some(answer) if answer.verdict == Verdict::Refused => {
                 return Ok(reply.text("Kept.").await?);

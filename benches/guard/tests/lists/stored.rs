@@ -16,7 +16,7 @@ use copilot_wire::replies::{
     ConversationKey, MemoryReplyStore, ReplyEnd, ReplyId, ReplyMeta, ReplyStore as _,
 };
 use copilot_wire::responses;
-use copilot_wire::router::socket::Message;
+use copilot_wire::router::socket::SocketMessage;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait, openai, ui_stream};
 use futures_core::Stream;
 use guard::Work;
@@ -209,7 +209,7 @@ fn received(path: &'static str, messages: Vec<String>) -> Work {
         let mut socket = pin!(now(router.socket(head)).map_err(|_| "refused").unwrap());
         let mut found = 0;
         for message in &messages {
-            socket.receive(Message::Text(Bytes::from(message.clone())));
+            socket.receive(SocketMessage::Text(Bytes::from(message.clone())));
             let mut cx = Context::from_waker(Waker::noop());
             // Twice, as what was started may have woken it.
             for _ in 0..2 {

@@ -13,7 +13,7 @@ use copilot_wire::protocol::{EventDecoder, EventError, Notice};
 use copilot_wire::router::{Mount, MountError, Site};
 use copilot_wire_kit::check::{Exam, Judge, Rule, Stream};
 use copilot_wire_kit::{
-    Answer, BoxError, Effect, FrontEnd, Next, Sample, Setup, Summary, Toolkit, post,
+    BoxError, Effect, FrontEnd, Next, Sample, Setup, Summary, ToolOutcome, Toolkit, post,
 };
 use serde_json::json;
 
@@ -86,7 +86,7 @@ impl FrontEnd for OnePrompt {
         }
     }
 
-    fn answer(&mut self, _: Vec<Answer>) {}
+    fn answer(&mut self, _: Vec<ToolOutcome>) {}
 }
 
 /// Answers prompts at `POST /acp`, for tools that work with any protocol.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use copilot_wire_acp::{Acp, OnePrompt, Program, Server};
-use copilot_wire_kit::check::{Level, Report, Target, check, recorded};
+use copilot_wire_kit::check::{Report, Severity, Target, check, recorded};
 use copilot_wire_kit::{Effect, Harness, kit};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -208,8 +208,8 @@ fn a_transcript_is_judged() {
     assert_eq!(
         found,
         [
-            ("acp/message", Level::Error),
-            ("lines/object", Level::Error)
+            ("acp/message", Severity::Error),
+            ("lines/object", Severity::Error)
         ]
     );
 }

@@ -136,7 +136,7 @@ impl<P: Protocol> Agent<P> for Player {
                 if prompt == "choose" {
                     question = question.answers(["a", "yes"]);
                 }
-                match request.answer() {
+                match request.decision() {
                     Some(answer) if answer.accepts("d") => reply.text("deleted").await?,
                     Some(answer) if answer.verdict == Verdict::Refused => {
                         reply.text("kept").await?;
@@ -192,7 +192,7 @@ pub(crate) struct Caller;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Caller {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if request.answer().is_none() {
+        if request.decision().is_none() {
             reply.text("First. ").await?;
             reply.status(Status::new("Reading")).await?;
             reply.text("Then. ").await?;

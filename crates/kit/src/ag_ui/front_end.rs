@@ -11,7 +11,7 @@ use crate::call::tool_call;
 use crate::front_end::typed_answer;
 use crate::heard::effects;
 use crate::vocabulary::text;
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
+use crate::{CONVERSATION, Effect, FrontEnd, Next, ToolOutcome, post, question};
 use copilot_wire::ag_ui::{
     AgUi, Content, Event, Interrupt, Message, ResumeEntry, RunAgentInput, ToolCall, ToolCallResult,
     ToolCallStart,
@@ -300,12 +300,12 @@ impl FrontEnd for App {
         asked.map_or(Next::Nothing, Next::Question)
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         for (call, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
             let id = self.next_id();
             let mut message = Message::tool(id, call, "");
             match answer {
-                Answer::Failed(why) => message.error = Some(why),
+                ToolOutcome::Failed(why) => message.error = Some(why),
                 answer => message.content = answer.into_text().into(),
             }
             self.input.messages.push(message);

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::heard::effects;
 use crate::models::too_large;
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
+use crate::{Effect, FrontEnd, Next, ToolOutcome, post, question};
 use copilot_wire::anthropic::{
     Anthropic, Content, ContentBlock, Event, Message, MessageParam, MessagesRequest, Tool,
     ToolResultBlock, ToolUseBlock,
@@ -107,10 +107,10 @@ impl FrontEnd for AnthropicClient {
         Next::Calls(self.calls.iter().map(ToolCall::from).collect())
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         let calls = mem::take(&mut self.calls).into_iter();
         let results = calls.zip(answers).map(|(call, answer)| {
-            let failed = matches!(answer, Answer::Failed(_));
+            let failed = matches!(answer, ToolOutcome::Failed(_));
             let mut result = ToolResultBlock::new(call.id, &answer.into_text());
             result.is_error = failed;
             ContentBlock::ToolResult(result)

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::blocks::Block;
+use super::blocks::StreamBlock;
 use super::exchange::{Asker, Exchange};
 use super::judge::Judge;
 use super::rule::Rule;
@@ -20,7 +20,7 @@ use copilot_wire::protocol::Refusal;
 /// A request body with the rule for its answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Recorded {
+pub struct RecordedRequest {
     /// The name of the request in findings.
     pub name: String,
     /// The body of the request.
@@ -29,7 +29,7 @@ pub struct Recorded {
     pub rule: Option<&'static Rule>,
 }
 
-impl Recorded {
+impl RecordedRequest {
     /// Creates a request body. With a `rule`, the status of its answer must be 200.
     #[must_use]
     pub fn new(rule: Option<&'static Rule>, name: &str, body: impl Into<Bytes>) -> Self {
@@ -72,18 +72,18 @@ impl Recorded {
     }
 }
 
-/// Creates an array of [`Recorded`] from the files `fixtures/FOLDER/NAME.json` of the crate that calls the macro. Each
+/// Creates an array of [`RecordedRequest`] from the files `fixtures/FOLDER/NAME.json` of the crate that calls the macro. Each
 /// request has the name of its file.
 ///
 /// ```ignore
 /// let requests = recorded_files! { Some(&REQUEST), "openbb": "req_v2_full" "req_v1_context_items" };
 /// ```
 ///
-/// [`Recorded`]: crate::check::Recorded
+/// [`RecordedRequest`]: crate::check::RecordedRequest
 #[macro_export]
 macro_rules! recorded_files {
     ($rule:expr, $folder:literal: $($name:literal)+) => {
-        [$($crate::check::Recorded::new(
+        [$($crate::check::RecordedRequest::new(
             $rule,
             $name,
             include_bytes!(concat!(
@@ -100,7 +100,7 @@ pub struct Stream<'a> {
     /// The request and its answer.
     pub exchange: &'a Exchange,
     /// The blocks of the body.
-    pub blocks: Vec<Block<'a>>,
+    pub blocks: Vec<StreamBlock<'a>>,
     /// The body of the request as JSON. `None` if the request is not known.
     pub asked: Option<Value>,
 }

@@ -6,8 +6,8 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE
 use http::{HeaderName, Method, StatusCode};
 use serde_json::Value;
 
-use super::blocks::Block;
-use super::exam::{Exam, Recorded, Stream};
+use super::blocks::StreamBlock;
+use super::exam::{Exam, RecordedRequest, Stream};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
 use super::rule::Rule;
@@ -142,8 +142,8 @@ impl Exam<'_> {
     /// Posts a request that the agent answers. Nothing more is posted after three consecutive answers without an end,
     /// as each would run into the timeout. Returns `None` without an answer, and for a refusal that is about the
     /// address or the key if no request was answered yet: that is one finding, not one for each rule.
-    pub async fn ask_agent(&mut self, path: &str, recorded: &Recorded) -> Option<Exchange> {
-        let Recorded { name, body, .. } = recorded;
+    pub async fn ask_agent(&mut self, path: &str, recorded: &RecordedRequest) -> Option<Exchange> {
+        let RecordedRequest { name, body, .. } = recorded;
         if self.judge.endless >= GONE {
             self.judge.skipped.push(name.into());
             return None;
@@ -186,7 +186,7 @@ impl Exam<'_> {
     /// or `None` if the status is not 200.
     pub fn answered<'e>(
         &mut self,
-        recorded: &Recorded,
+        recorded: &RecordedRequest,
         exchange: &'e Exchange,
     ) -> Option<Stream<'e>> {
         self.expect_answer(recorded, exchange);
@@ -210,7 +210,7 @@ impl Exam<'_> {
     pub async fn replay(
         &mut self,
         path: &str,
-        requests: &[Recorded],
+        requests: &[RecordedRequest],
         stream: impl Fn(&mut Judge, &Stream<'_>) + Send,
         whole: Option<fn(&mut Judge, &Exchange)>,
     ) {
@@ -235,7 +235,7 @@ impl Exam<'_> {
         }
     }
 
-    fn expect_answer(&mut self, recorded: &Recorded, exchange: &Exchange) {
+    fn expect_answer(&mut self, recorded: &RecordedRequest, exchange: &Exchange) {
         if let Some(rule) = recorded.rule {
             self.judge.expect_answer(rule, exchange.is_ok(), exchange);
         }
@@ -259,10 +259,10 @@ impl Exam<'_> {
     /// `default`. With a `rule`, the list is always requested, and must have a model.
     pub async fn with_model(
         &mut self,
-        requests: Vec<Recorded>,
+        requests: Vec<RecordedRequest>,
         list: Option<String>,
         rule: Option<&'static Rule>,
-    ) -> Vec<Recorded> {
+    ) -> Vec<RecordedRequest> {
         let wanted = self.model().map(str::to_owned);
         let listed = match (&wanted, rule) {
             (Some(_), None) => None,
@@ -363,7 +363,7 @@ fn gone(judge: &Judge) -> bool {
 }
 
 /// Checks the head of a stream, its timing and its end.
-fn stream(judge: &mut Judge, framing: Framing, exchange: &Exchange, blocks: &[Block<'_>]) {
+fn stream(judge: &mut Judge, framing: Framing, exchange: &Exchange, blocks: &[StreamBlock<'_>]) {
     pace::judge(judge, exchange, blocks);
     let at = &*exchange.name;
     let value = |name: &HeaderName| {

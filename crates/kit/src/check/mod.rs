@@ -52,15 +52,15 @@ use exchange::End;
 
 #[doc(no_inline)]
 pub use crate::{recorded_files, rules};
-pub use blocks::Block;
+pub use blocks::StreamBlock;
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
-pub use exam::{Exam, Recorded, Stream};
+pub use exam::{Exam, RecordedRequest, Stream};
 pub use exchange::Exchange;
 pub use judge::Judge;
 pub use progress::Progress;
 pub use recorded::recorded;
 pub use report::{Finding, Report};
-pub use rule::{Level, Rule};
+pub use rule::{Rule, Severity};
 pub use run::{Check, check};
 pub use target::Target;
 
@@ -74,7 +74,7 @@ pub(super) fn rules(framing: Framing) -> [&'static [&'static Rule]; 4] {
 }
 
 /// Judges the framing of a body, and splits it into blocks.
-fn read<'a>(judge: &mut Judge, framing: Framing, exchange: &'a Exchange) -> Vec<Block<'a>> {
+fn read<'a>(judge: &mut Judge, framing: Framing, exchange: &'a Exchange) -> Vec<StreamBlock<'a>> {
     match framing {
         Framing::Lines => lines::read(judge, exchange),
         _ => sse::read(judge, exchange),

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::rule::{Level, Rule};
+use super::rule::{Rule, Severity};
 use super::secrets::Secrets;
 use copilot_wire::protocol::OneLine;
 
@@ -57,7 +57,7 @@ impl Report {
     /// Returns `true` if a known reader fails. A report without errors may still have warnings.
     #[must_use]
     pub fn has_errors(&self) -> bool {
-        self.count(Level::Error) > 0
+        self.count(Severity::Error) > 0
     }
 
     /// Returns the ids of the broken rules, in the order of the findings.
@@ -70,14 +70,14 @@ impl Report {
     pub fn summary(&self) -> String {
         format!(
             "{}, {}; {} passed, {} not applicable",
-            counted(self.count(Level::Error), "error"),
-            counted(self.count(Level::Warning), "warning"),
+            counted(self.count(Severity::Error), "error"),
+            counted(self.count(Severity::Warning), "warning"),
             counted(self.passed.len(), "rule"),
             self.unseen.len(),
         )
     }
 
-    fn count(&self, level: Level) -> usize {
+    fn count(&self, level: Severity) -> usize {
         let of_level = |finding: &&Finding| finding.rule.level == level;
         self.findings.iter().filter(of_level).count()
     }

@@ -6,14 +6,14 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
-pub enum Level {
+pub enum Severity {
     /// Every known reader works, or only some deployments are affected.
     Warning,
     /// A known reader fails, or shows something wrong.
     Error,
 }
 
-impl Level {
+impl Severity {
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Error => "error",
@@ -30,7 +30,7 @@ pub struct Rule {
     #[serde(rename = "rule")]
     pub id: &'static str,
     /// The severity of a finding.
-    pub level: Level,
+    pub level: Severity,
     /// The requirement.
     pub says: &'static str,
     /// The reader that fails, and how.
@@ -43,7 +43,7 @@ impl Rule {
     /// Creates a rule.
     #[must_use]
     pub const fn new(
-        level: Level,
+        level: Severity,
         id: &'static str,
         says: &'static str,
         why: &'static str,
@@ -82,7 +82,7 @@ macro_rules! rules {
         $(
             pub(crate) static $name: $crate::check::Rule =
                 $crate::check::Rule::new(
-                    $crate::check::Level::$level, $id, $says, $why, $fix,
+                    $crate::check::Severity::$level, $id, $says, $why, $fix,
                 );
         )+
 

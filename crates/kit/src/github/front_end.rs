@@ -5,9 +5,10 @@ use std::mem;
 use bytes::Bytes;
 
 use crate::heard::effects;
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post};
+use crate::{CONVERSATION, Effect, FrontEnd, Next, ToolOutcome, post};
 use copilot_wire::github::{
-    Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Output, Reference,
+    ChatRequest, Confirmation, ConfirmationDecision as Decision, Event, GitHub, Message, Output,
+    Reference,
 };
 use copilot_wire::json::{Json, List};
 use copilot_wire::protocol::{self, EventDecoder, EventError};
@@ -142,7 +143,7 @@ impl FrontEnd for CopilotChat {
     }
 
     /// Does nothing: the platform runs no tools.
-    fn answer(&mut self, _: Vec<Answer>) {}
+    fn answer(&mut self, _: Vec<ToolOutcome>) {}
 
     /// Adds the answer as a separate message without text.
     fn decide(&mut self, _: &protocol::Confirmation, accepted: bool) {

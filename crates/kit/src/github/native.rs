@@ -14,7 +14,7 @@ pub(super) fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
             ("why", withheld.reason.to_string().into()),
         ])
     });
-    let answers = request.answers().map(|answer| {
+    let answers = request.decisions().map(|answer| {
         Node::object([
             ("id", answer.id().map(|id| id.into_owned()).into()),
             ("accepted", answer.is_accepted().into()),

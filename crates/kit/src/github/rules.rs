@@ -10,7 +10,7 @@ use crate::FrontEnd;
 use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{chunk, lines};
 use crate::check::members::{all_say, holds, text};
-use crate::check::{Block, Exam, Judge, Recorded, Stream, recorded_files, rules};
+use crate::check::{Exam, Judge, RecordedRequest, Stream, StreamBlock, recorded_files, rules};
 
 rules! {
     REQUEST = Error "github/request",
@@ -93,7 +93,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
             judge(exam.judge(), &stream);
         }
     }
-    let Some(Recorded { body: sample, .. }) = requests.first() else {
+    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
         return;
     };
     let name = "GET";
@@ -107,7 +107,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
 }
 
 /// Returns the requests of the conformance kit, the simplest first.
-fn requests() -> Vec<Recorded> {
+fn requests() -> Vec<RecordedRequest> {
     let rule = Some(&REQUEST);
     let mut all = Vec::from(recorded_files! {
         rule, "github-copilot": "req-docs-minimal" "req-web-genuine" "req-web-session-history"
@@ -135,12 +135,12 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let clean = !members.any(|member| member.starts_with("copilot_"));
         judge.expect(&MEMBER, clean, at, block.raw);
     }
-    let named = |block: &&Block<'_>| is_named(block);
+    let named = |block: &&StreamBlock<'_>| is_named(block);
     for (before, block) in blocks.iter().filter(named).enumerate() {
         judge.expect(&ONE_EVENT, before == 0, at, block.raw);
         event(judge, at, block);
     }
-    let asks = |block: &Block<'_>| name(block) == "copilot_confirmation";
+    let asks = |block: &StreamBlock<'_>| name(block) == "copilot_confirmation";
     if let Some(first) = blocks.iter().position(asks) {
         let after = blocks.iter().skip(first + 1);
         // A second question would replace the first one, and text after a question has no place in the dialog.
@@ -150,21 +150,21 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     }
 }
 
-fn name<'a>(block: &'a Block<'_>) -> &'a str {
+fn name<'a>(block: &'a StreamBlock<'_>) -> &'a str {
     block.event.as_ref().map_or("", |event| event.name())
 }
 
-fn is_named(block: &Block<'_>) -> bool {
+fn is_named(block: &StreamBlock<'_>) -> bool {
     !matches!(name(block), "" | "message")
 }
 
 /// Returns `true` if a block adds text to the answer.
-fn has_text(block: &Block<'_>) -> bool {
+fn has_text(block: &StreamBlock<'_>) -> bool {
     all_say(&block.json(), &["/choices/0/delta/content"])
 }
 
 /// Checks a named event.
-fn event(judge: &mut Judge, at: &str, block: &Block<'_>) {
+fn event(judge: &mut Judge, at: &str, block: &StreamBlock<'_>) {
     let Some(event) = &block.event else { return };
     let kind = event.name().strip_prefix("copilot_").unwrap_or_default();
     let is_known = ["confirmation", "references", "errors"].contains(&kind);

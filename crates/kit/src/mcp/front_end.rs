@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::{HeaderName, HeaderValue, header::ACCEPT};
 
 use crate::heard::effects;
-use crate::{Answer, Effect, FrontEnd, Next, post};
+use crate::{Effect, FrontEnd, Next, ToolOutcome, post};
 use copilot_wire::json::Json;
-use copilot_wire::mcp::{CallRequest, CallResult, Event, Mcp, STATELESS};
+use copilot_wire::mcp::{CallRequest, CallToolResult, Event, Mcp, STATELESS};
 use copilot_wire::protocol::{Confirmation, EventDecoder, EventError, find_question};
 
 /// An emulated client, such as a coding client: it calls one tool with the user's messages, shows progress, asks the
@@ -18,7 +18,7 @@ pub struct McpClient {
     call: CallRequest,
     /// The number of the next call.
     next: u64,
-    result: Option<CallResult>,
+    result: Option<CallToolResult>,
     failed: bool,
     decoder: EventDecoder<Mcp>,
 }
@@ -144,7 +144,7 @@ impl FrontEnd for McpClient {
         crate::question(&text).map_or(Next::Nothing, Next::Question)
     }
 
-    fn answer(&mut self, _: Vec<Answer>) {}
+    fn answer(&mut self, _: Vec<ToolOutcome>) {}
 
     fn decide(&mut self, question: &Confirmation, accepted: bool) {
         let state = mem::take(&mut self.call.params.request_state);

@@ -5,10 +5,10 @@ use std::mem;
 use bytes::Bytes;
 
 use crate::heard::effects;
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
+use crate::{Effect, FrontEnd, Next, ToolOutcome, post, question};
 use copilot_wire::json::Json;
 use copilot_wire::meilisearch::{
-    ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown,
+    ChatRequest, Event, History, Meilisearch, Message, StreamOutcome, Tools, Unknown,
 };
 use copilot_wire::protocol::{EventDecoder, EventError};
 use copilot_wire::router::escape_segment;
@@ -95,14 +95,14 @@ impl FrontEnd for SearchChat {
         self.history.end_turn();
         let text = mem::take(&mut self.text);
         match mem::take(&mut self.decoder).decoder().outcome() {
-            Outcome::Answered(_) => question(&text).map_or(Next::Nothing, Next::Question),
+            StreamOutcome::Answered(_) => question(&text).map_or(Next::Nothing, Next::Question),
             // The failure was reported by an event.
-            Outcome::Failed(_) => Next::Nothing,
-            Outcome::Incomplete => Next::Broken("the stream ended without a finish_reason"),
+            StreamOutcome::Failed(_) => Next::Nothing,
+            StreamOutcome::Incomplete => Next::Broken("the stream ended without a finish_reason"),
             _ => Next::Broken("the stream ended without [DONE]"),
         }
     }
 
     /// Does nothing: the client runs no tools.
-    fn answer(&mut self, _: Vec<Answer>) {}
+    fn answer(&mut self, _: Vec<ToolOutcome>) {}
 }

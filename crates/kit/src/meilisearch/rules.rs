@@ -8,7 +8,9 @@ use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{complete, lines};
 use crate::check::members::{all_say, elements, holds, offers, text};
-use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, recorded_files, rules};
+use crate::check::{
+    Exam, Exchange, Judge, RecordedRequest, Stream, StreamBlock, recorded_files, rules,
+};
 
 rules! {
     REQUEST = Error "meilisearch/request",
@@ -54,7 +56,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     // One more request: a list instead of an object.
     exam.plan(requests.len() + 1);
     exam.replay(path, &requests, judge, None).await;
-    let Some(Recorded { body: sample, .. }) = requests.first() else {
+    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
         return;
     };
     exam.refusal(path, &REFUSAL, |answer| {
@@ -67,7 +69,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
 }
 
 /// Returns the requests of the conformance kit, the simplest first.
-fn requests(model: Option<&str>) -> Vec<Recorded> {
+fn requests(model: Option<&str>) -> Vec<RecordedRequest> {
     let rule = Some(&REQUEST);
     let mut all = Vec::from(recorded_files! {
         rule, "meilisearch": "request_minimal" "request_all_tools" "request_follow_up"
@@ -181,7 +183,7 @@ impl Searches {
         at: &str,
         name: &str,
         arguments: &Value,
-        block: &Block<'_>,
+        block: &StreamBlock<'_>,
         asked: Option<&Value>,
     ) {
         let id = text(arguments, "/call_id");

@@ -1,7 +1,7 @@
 //! Descriptions of events in text.
 
 use crate::Summary;
-use copilot_wire::meilisearch::{Event, Progress, Unknown};
+use copilot_wire::meilisearch::{Event, SearchProgress, Unknown};
 
 /// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {
@@ -36,7 +36,7 @@ pub(super) fn describe(event: &Event) -> Summary {
 }
 
 /// Describes a search. The model wrote the arguments, so they can be invalid.
-fn search(progress: &Progress) -> String {
+fn search(progress: &SearchProgress) -> String {
     match progress.search() {
         Ok(search) => {
             let query = search.q.unwrap_or_default();

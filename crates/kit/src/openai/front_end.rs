@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::call::tool_call;
 use crate::heard::effects;
 use crate::models::too_large;
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
+use crate::{Effect, FrontEnd, Next, ToolOutcome, post, question};
 use copilot_wire::openai::{
     ChatCompletion, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall,
 };
@@ -120,7 +120,7 @@ impl FrontEnd for OpenAiClient {
         Next::Calls(self.calls.iter().filter_map(call).collect())
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         for (call, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
             let result = ChatMessage::result(call.id, answer.into_text());
             self.request.messages.push(result);

@@ -1,7 +1,7 @@
 //! The answers of the emulated Workspace to calls.
 
 use super::front_end::plain;
-use crate::Answer;
+use crate::ToolOutcome;
 use copilot_wire::json::{Json, Kind, Members, Wire};
 use copilot_wire::openbb::{
     ExecuteAgentTool, GetParamsOptions, ParamOptionsQuery, QueryRequest, Tool, Widget,
@@ -15,27 +15,27 @@ pub(super) const WIDGET_DATA: &str = "get_widget_data";
 #[derive(Debug, Default)]
 pub(super) struct Dashboard {
     /// The ids of widgets, each with the data.
-    data: Vec<(String, Answer)>,
+    data: Vec<(String, ToolOutcome)>,
     /// The ids of servers and names of tools, each with the answer.
-    tools: Vec<(String, String, Answer)>,
+    tools: Vec<(String, String, ToolOutcome)>,
 }
 
 impl Dashboard {
     /// Adds the data of a widget.
-    pub(super) fn add_data(&mut self, widget: &Widget, data: Answer) {
+    pub(super) fn add_data(&mut self, widget: &Widget, data: ToolOutcome) {
         if let Some(id) = widget.id() {
             self.data.push((id.into_owned(), data));
         }
     }
 
     /// Adds the answer of a tool.
-    pub(super) fn add_tool(&mut self, tool: &Tool, answer: Answer) {
+    pub(super) fn add_tool(&mut self, tool: &Tool, answer: ToolOutcome) {
         let (server, name) = (tool.server_id.clone(), tool.name.clone());
         self.tools.push((server, name, answer));
     }
 
     /// Returns the answer to a call. `None` if a widget, tool or parameter of the call has no answer.
-    pub(super) fn answer(&self, request: &QueryRequest, call: &ToolCall) -> Option<Answer> {
+    pub(super) fn answer(&self, request: &QueryRequest, call: &ToolCall) -> Option<ToolOutcome> {
         let entries = match call.name.as_str() {
             WIDGET_DATA => {
                 let sources = call.arguments.get("data_sources")?;
@@ -45,7 +45,7 @@ impl Dashboard {
             }
             function @ "execute_agent_tool" => {
                 let asked = ExecuteAgentTool::from_raw(&call.arguments)?;
-                let is_asked = |(server, name, _): &&(String, String, Answer)| {
+                let is_asked = |(server, name, _): &&(String, String, ToolOutcome)| {
                     *server == asked.server_id && *name == asked.tool_name
                 };
                 let (.., answer) = self.tools.iter().find(is_asked)?;
@@ -57,15 +57,15 @@ impl Dashboard {
                 let choices = queries.map(|query| choices(request, query));
                 let choices = choices.collect::<Option<Vec<_>>>()?;
                 let found = serde_json::json!({ "param_options": choices });
-                vec![entry(function, &Answer::data(&found).ok()?)]
+                vec![entry(function, &ToolOutcome::data(&found).ok()?)]
             }
             _ => return None,
         };
-        Json::encode(&entries).ok().map(Answer::Raw)
+        Json::encode(&entries).ok().map(ToolOutcome::Raw)
     }
 
     /// Returns the data of the widget that a source of a call names.
-    fn data_of(&self, request: &QueryRequest, source: &Json) -> Option<&Answer> {
+    fn data_of(&self, request: &QueryRequest, source: &Json) -> Option<&ToolOutcome> {
         let text = |key: &str| Some(source.get(key)?.string()?.into_owned());
         let id = text("widget_uuid").or_else(|| {
             let widget = named(request, &text("origin")?, &text("id")?)?;
@@ -94,7 +94,7 @@ fn choices(request: &QueryRequest, query: &ParamOptionsQuery) -> Option<serde_js
 }
 
 /// Returns one entry of a result, in the form of the function.
-pub(super) fn entry(function: &str, answer: &Answer) -> Json {
+pub(super) fn entry(function: &str, answer: &ToolOutcome) -> Json {
     let reads = [
         WIDGET_DATA,
         "get_extra_widget_data",
@@ -102,23 +102,23 @@ pub(super) fn entry(function: &str, answer: &Answer) -> Json {
         "execute_agent_tool",
     ];
     let entry = match answer {
-        Answer::Raw(json) => return json.clone(),
-        Answer::Failed(why) if reads.contains(&function) => {
+        ToolOutcome::Raw(json) => return json.clone(),
+        ToolOutcome::Failed(why) if reads.contains(&function) => {
             serde_json::json!({ "error_type": "unexpected_error", "content": why })
         }
-        Answer::Failed(why) => serde_json::json!({ "status": "error", "message": why }),
+        ToolOutcome::Failed(why) => serde_json::json!({ "status": "error", "message": why }),
         // The Workspace sends tables as JSON in a string, without a format.
-        Answer::Data(data) if reads.contains(&function) => {
+        ToolOutcome::Data(data) if reads.contains(&function) => {
             serde_json::json!({ "items": [{ "content": data.text() }] })
         }
-        Answer::Text(text) if reads.contains(&function) => serde_json::json!({
+        ToolOutcome::Text(text) if reads.contains(&function) => serde_json::json!({
             "items": [{
                 "content": text,
                 "data_format": { "data_type": "object", "parse_as": "text" },
             }],
         }),
-        Answer::Data(data) => return done(data),
-        Answer::Text(text) => serde_json::json!({ "status": "success", "message": text }),
+        ToolOutcome::Data(data) => return done(data),
+        ToolOutcome::Text(text) => serde_json::json!({ "status": "success", "message": text }),
     };
     Json::encode(&entry).unwrap_or_default()
 }

@@ -7,12 +7,12 @@ use http::HeaderValue;
 
 use super::dashboard::{Dashboard, WIDGET_DATA, entry};
 use crate::heard::effects;
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
+use crate::{CONVERSATION, Effect, FrontEnd, Next, ToolOutcome, post, question};
 use copilot_wire::json::{Json, Members, Wire};
 use copilot_wire::openbb::{
-    Artifact, ArtifactType, AttachedDocument, Context, ContextEntry, DataFormat, Event, EventType,
-    FunctionCall, Message, OpenBb, OptionValue, Options, Output, QueryRequest, Role, StatusUpdate,
-    Tier, Tiers, Tool, Widget, Widgets,
+    Artifact, ArtifactType, AttachedContext, AttachedDocument, ContextEntry, DataFormat, Event,
+    EventType, FunctionCall, Message, OpenBb, OptionValue, Options, Output, QueryRequest, Role,
+    StatusUpdate, Tier, Tiers, Tool, Widget, Widgets,
 };
 use copilot_wire::protocol::{self, EventDecoder, EventError, ToolCall};
 
@@ -67,7 +67,7 @@ impl Workspace {
 
     /// Adds a widget with its data to the dashboard.
     #[must_use]
-    pub fn widget(mut self, tier: Tier, widget: Widget, data: Answer) -> Self {
+    pub fn widget(mut self, tier: Tier, widget: Widget, data: ToolOutcome) -> Self {
         self.dashboard.add_data(&widget, data);
         let mut tiers = match self.request.widgets.take() {
             Some(Widgets::Tiers(tiers)) => tiers,
@@ -99,7 +99,7 @@ impl Workspace {
 
     /// Adds an MCP tool that the agent may have run, with the answer to its calls.
     #[must_use]
-    pub fn tool(mut self, tool: Tool, answer: Answer) -> Self {
+    pub fn tool(mut self, tool: Tool, answer: ToolOutcome) -> Self {
         self.dashboard.add_tool(&tool, answer);
         self.request.tools.push(tool);
         self
@@ -147,11 +147,11 @@ impl Workspace {
             return;
         }
         let mut entries = match self.request.context.take() {
-            Some(Context::Entries(entries)) => entries,
+            Some(AttachedContext::Entries(entries)) => entries,
             _ => Default::default(),
         };
         entries.push(context(artifact));
-        self.request.context = Some(Context::Entries(entries));
+        self.request.context = Some(AttachedContext::Entries(entries));
     }
 }
 
@@ -250,17 +250,17 @@ impl FrontEnd for Workspace {
         question.map_or(Next::Nothing, Next::Question)
     }
 
-    fn own_answer(&self, call: &ToolCall) -> Option<Answer> {
+    fn own_answer(&self, call: &ToolCall) -> Option<ToolOutcome> {
         self.dashboard.answer(&self.request, call)
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         let (Some(call), Some(answer)) = (self.open.take(), answers.into_iter().next()) else {
             return;
         };
         self.first = false;
         let data = match answer {
-            Answer::Raw(data) => data,
+            ToolOutcome::Raw(data) => data,
             answer => Json::encode(&[entry(&call.function, &answer)]).unwrap_or_default(),
         };
         // The Workspace omits a call without state, and its result, from the next request.

@@ -27,7 +27,7 @@ use http::header::ORIGIN;
 use http::{HeaderMap, HeaderValue};
 
 use crate::check::Rule;
-use crate::{Answer, BoxError, Sample, Setup, Toolkit, in_modules};
+use crate::{BoxError, Sample, Setup, ToolOutcome, Toolkit, in_modules};
 use copilot_wire::openbb::{Descriptor, OpenBb, QueryRequest};
 use copilot_wire::router;
 
@@ -94,7 +94,7 @@ fn dashboard(mut request: QueryRequest, setup: &Setup<'_>) -> Workspace {
     request.widgets = None;
     let mut front = Workspace::continuing(request);
     for (tier, widget, data) in widgets {
-        let none = || Answer::failed("there is no data for this widget");
+        let none = || ToolOutcome::failed("there is no data for this widget");
         front = front.widget(tier, widget, data.unwrap_or_else(none));
     }
     front

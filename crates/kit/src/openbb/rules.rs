@@ -8,7 +8,7 @@ use super::front_end::Workspace;
 use super::{calls, cors, descriptor, requests};
 use crate::FrontEnd;
 use crate::check::members::{all_say, elements, holds, text};
-use crate::check::{Block, Exam, Judge, Recorded, Stream, rules};
+use crate::check::{Exam, Judge, RecordedRequest, Stream, StreamBlock, rules};
 
 rules! {
     REQUEST = Error "openbb/request",
@@ -106,7 +106,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         cors::answer(exam, &answer);
     }
     cors::check(exam, path).await;
-    if let Some(Recorded { body: sample, .. }) = requests.first() {
+    if let Some(RecordedRequest { body: sample, .. }) = requests.first() {
         exam.rest(path, sample).await;
     }
 }
@@ -140,7 +140,14 @@ struct Answer {
 }
 
 impl Answer {
-    fn take(&mut self, judge: &mut Judge, at: &str, block: &Block<'_>, name: &str, data: &str) {
+    fn take(
+        &mut self,
+        judge: &mut Judge,
+        at: &str,
+        block: &StreamBlock<'_>,
+        name: &str,
+        data: &str,
+    ) {
         let raw = block.raw;
         let done = data.trim() == "[DONE]";
         judge.expect(&DONE, !done, at, raw);

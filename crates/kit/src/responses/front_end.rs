@@ -8,7 +8,7 @@ use bytes::Bytes;
 use crate::call::tool_call;
 use crate::heard::effects;
 use crate::models::too_large;
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
+use crate::{Effect, FrontEnd, Next, ToolOutcome, post, question};
 use copilot_wire::protocol::{Completion, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
     Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
@@ -130,7 +130,7 @@ impl FrontEnd for ResponsesClient {
         Next::Calls(self.calls.iter().filter_map(call).collect())
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         for (call, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
             let id = call.call_id.unwrap_or_default();
             let output = Item::output(id, answer.into_text());

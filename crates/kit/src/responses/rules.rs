@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::front_end::ResponsesClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
-use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::check::{Exam, Exchange, Judge, RecordedRequest, Stream, StreamBlock, rules};
 use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::responses::Responses;
@@ -99,17 +99,20 @@ const MEMBERS: &str = "\
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(ResponsesClient::PATH);
     let requests = include_str!("../../fixtures/responses/requests.json");
-    let requests = Recorded::list(&REQUEST, requests);
+    let requests = RecordedRequest::list(&REQUEST, requests);
     // Two more requests: one that continues a response, and one that is a list.
     exam.plan(requests.len() + 2);
     let list = Responses::models(path);
     let requests = exam.with_model(requests, list, Some(&MODELS)).await;
     exam.replay(path, &requests, judge, Some(whole)).await;
-    let Some(Recorded { body: sample, .. }) = requests.first() else {
+    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
         return;
     };
     let name = "a request that continues a response";
-    let mut body = requests.first().map(Recorded::json).unwrap_or_default();
+    let mut body = requests
+        .first()
+        .map(RecordedRequest::json)
+        .unwrap_or_default();
     if let Some(body) = body.as_object_mut() {
         // An id that no server assigns.
         body.insert("previous_response_id".into(), json!("resp_0"));
@@ -177,7 +180,14 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
 }
 
 impl Read {
-    fn event(&mut self, judge: &mut Judge, at: &str, block: &Block<'_>, kind: &str, data: &Value) {
+    fn event(
+        &mut self,
+        judge: &mut Judge,
+        at: &str,
+        block: &StreamBlock<'_>,
+        kind: &str,
+        data: &Value,
+    ) {
         let number = data.get("sequence_number").and_then(Value::as_u64);
         judge.expect(&NUMBER, number == Some(self.events), at, block.raw);
         // The first event must be `response.created`, and no other event may be.
@@ -229,7 +239,7 @@ impl Read {
         &mut self,
         judge: &mut Judge,
         at: &str,
-        block: &Block<'_>,
+        block: &StreamBlock<'_>,
         kind: &str,
         response: &Value,
     ) {
@@ -276,7 +286,7 @@ fn is_whole(response: &Value) -> bool {
     MEMBERS.split(' ').all(|name| response.get(name).is_some())
 }
 
-fn call(judge: &mut Judge, at: &str, block: &Block<'_>, data: &Value, asked: Option<&Value>) {
+fn call(judge: &mut Judge, at: &str, block: &StreamBlock<'_>, data: &Value, asked: Option<&Value>) {
     if text(data, "/item/type") != "function_call" {
         return;
     }

@@ -14,7 +14,7 @@ use crate::BoxError;
 use crate::race::race;
 use copilot_wire::protocol::Framing;
 use copilot_wire::replies::{
-    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 
 /// Checks that a store follows the rules of [`ReplyStore`].
@@ -150,7 +150,7 @@ impl Pair<'_> {
     }
 
     /// Reads the next page that is not empty or has the end, from a number on.
-    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, BoxError> {
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<LogPage, BoxError> {
         loop {
             let page = self.other.read(id, from).await?;
             if !page.events.is_empty() || page.end.is_some() {
@@ -221,7 +221,7 @@ impl Pair<'_> {
         // The refused append must have left nothing: the right number is still the next one.
         put(self.one, &id, 3..4).await?;
         let page = self.read(&id, 3).await?;
-        same("the page", &page, &Page::new(3..4, events(3..4), None))
+        same("the page", &page, &LogPage::new(3..4, events(3..4), None))
     }
 
     async fn seals(&self) -> Result<(), BoxError> {
@@ -284,7 +284,7 @@ impl Pair<'_> {
         let read = |from| async move { (from, self.other.read(&id, from).await) };
         // Concurrently, because each call waits.
         for (from, page) in all(far.clone().map(read)).await {
-            let empty = Page::new(from..from, Bytes::new(), None);
+            let empty = LogPage::new(from..from, Bytes::new(), None);
             same("a page beyond a log that goes on", &page?, &empty)?;
             let numbers = from..from.saturating_add(1);
             let late = self.one.append(&id, numbers, events(9..10)).await;
@@ -298,7 +298,7 @@ impl Pair<'_> {
         same("the state", &self.other.state(&id).await?, &state)?;
         self.one.seal(&id, ReplyEnd::Done).await?;
         for from in far {
-            let end = Page::new(from..from, Bytes::new(), Some(ReplyEnd::Done));
+            let end = LogPage::new(from..from, Bytes::new(), Some(ReplyEnd::Done));
             let page = self.other.read(&id, from).await?;
             same("a page beyond a log that has ended", &page, &end)?;
         }
@@ -329,14 +329,14 @@ impl Pair<'_> {
     async fn waits(&self) -> Result<(), BoxError> {
         let id = self.log(2).await?;
         let page = self.other.read(&id, 2).await?;
-        same("the page", &page, &Page::new(2..2, Bytes::new(), None))
+        same("the page", &page, &LogPage::new(2..2, Bytes::new(), None))
     }
 
     async fn dies(&self, kill: impl AsyncFnOnce()) -> Result<(), BoxError> {
         let (id, ended) = (self.log(9).await?, self.log(1).await?);
         self.one.seal(&ended, ReplyEnd::Done).await?;
         let before = self.read(&id, 0).await?;
-        let all = Page::new(0..9, events(0..9), None);
+        let all = LogPage::new(0..9, events(0..9), None);
         same("the log of a live server", &before, &all)?;
         kill().await;
         self.holds(&id, 9, ReplyEnd::Lost).await?;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::front_end::typed_answer;
 use crate::heard::effects;
 use crate::vocabulary::text;
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
+use crate::{CONVERSATION, Effect, FrontEnd, Next, ToolOutcome, post, question};
 use copilot_wire::json::{Json, Wire};
 use copilot_wire::protocol::{Confirmation, EventDecoder, EventError, ToolCall, ToolRun};
 use copilot_wire::ui_stream::{
@@ -388,13 +388,13 @@ impl FrontEnd for ChatPage {
         }
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         for (id, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
             let Some(part) = self.sent(&id) else { continue };
             let outcome = match answer {
-                Answer::Failed(why) => Err(why),
-                Answer::Data(json) | Answer::Raw(json) => Ok(json),
-                Answer::Text(text) => Ok(Json::encode(&text).unwrap_or_default()),
+                ToolOutcome::Failed(why) => Err(why),
+                ToolOutcome::Data(json) | ToolOutcome::Raw(json) => Ok(json),
+                ToolOutcome::Text(text) => Ok(Json::encode(&text).unwrap_or_default()),
             };
             settle(part, outcome);
         }

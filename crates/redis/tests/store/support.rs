@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::protocol::Framing;
-use copilot_wire::replies::{Page, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
+use copilot_wire::replies::{LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
 use tokio::time::{sleep, timeout};
 
 /// A time that is too long for anything here.
@@ -37,7 +37,7 @@ pub(crate) fn events(first: u64, count: u64) -> Bytes {
 }
 
 /// Returns the events of a page from a number on: pages begin with what was appended at a time.
-pub(crate) fn since(page: &Page, from: u64) -> Bytes {
+pub(crate) fn since(page: &LogPage, from: u64) -> Bytes {
     assert!(page.first <= from, "{} > {from}", page.first);
     let before = Framing::Sse.skip(&page.events, from - page.first);
     page.events.slice(before..)

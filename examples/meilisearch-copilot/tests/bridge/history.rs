@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use copilot_wire::meilisearch::{Call, ChatRequest, Message};
+use copilot_wire::meilisearch::{ChatRequest, Message, ToolCall};
 use meilisearch_copilot::replay::{Recordings, Step};
 use meilisearch_copilot::{Memory, Store, Turn};
 use serde_json::Value;
@@ -89,7 +89,7 @@ async fn a_store_forgets() {
 
 /// Returns the turns of a conversation with a search of `bytes` bytes in each.
 fn turns(count: usize, bytes: usize) -> Vec<Turn> {
-    let call = Call::new("c", "f", "{}");
+    let call = ToolCall::new("c", "f", "{}");
     let result = Message::tool("c", &"r".repeat(bytes));
     let messages = vec![Message::calls([&call]), result, Message::assistant("Said.")];
     let turn = |at| Turn::new(format!("question {at}"), messages.clone());

@@ -14,7 +14,7 @@ mod support;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use copilot_wire::meilisearch::{ApiError, ChatRequest, Event, Outcome, Sources, Tools};
+use copilot_wire::meilisearch::{ApiError, ChatRequest, Event, Sources, StreamOutcome, Tools};
 use meilisearch_copilot::replay::{Recordings, Step};
 use serde_json::{Value, json};
 
@@ -50,7 +50,7 @@ async fn every_recording_passes_through_to_our_own_route() {
         };
         assert_eq!(kept(events), kept(recorded), "{name}");
         match (outcome, expected) {
-            (Outcome::Failed(ours), Outcome::Failed(theirs)) => {
+            (StreamOutcome::Failed(ours), StreamOutcome::Failed(theirs)) => {
                 assert_eq!((ours.kind, ours.code), (theirs.kind, theirs.code), "{name}");
                 assert!(!ours.message.contains("IP"), "{name}");
             }
@@ -153,7 +153,10 @@ async fn an_answer_that_goes_wrong_ends_cleanly() {
         let script = then(search, 6, last);
         let setup = Setup::patient(script, Duration::from_millis(300)).await;
         let (events, outcome) = setup.meilisearch("m", Tools::ALL).await;
-        assert!(matches!(outcome, Outcome::Failed(_)), "{what}: {outcome:?}");
+        assert!(
+            matches!(outcome, StreamOutcome::Failed(_)),
+            "{what}: {outcome:?}"
+        );
         assert_eq!(text(&events), "I'll search for robots now.", "{what}");
 
         let answer = setup.openai("x").await;

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, Outcome, Tools,
+    ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, StreamOutcome, Tools,
 };
 use copilot_wire::openai::{Event as OpenAiEvent, OpenAi};
 use copilot_wire::protocol::{Env, Environment, EventDecoder};
@@ -130,7 +130,11 @@ impl Setup {
         self.post(path, &[], body).await.text().await.unwrap()
     }
 
-    pub(crate) async fn meilisearch(&self, model: &str, tools: Tools) -> (Vec<Event>, Outcome) {
+    pub(crate) async fn meilisearch(
+        &self,
+        model: &str,
+        tools: Tools,
+    ) -> (Vec<Event>, StreamOutcome) {
         let chat = ChatRequest::new(model, [Message::user("Any robots?")]).tools(tools);
         let body = serde_json::from_slice(&chat.to_json()).unwrap();
         let response = self.post("/chats/any/chat/completions", &[], body).await;
@@ -268,7 +272,7 @@ pub(crate) fn text_of(front: &str, stream: &str) -> String {
     }
 }
 
-pub(crate) fn read(stream: &[u8]) -> (Vec<Event>, Outcome) {
+pub(crate) fn read(stream: &[u8]) -> (Vec<Event>, StreamOutcome) {
     let mut decoder = EventDecoder::<Meilisearch>::new();
     let mut events = Vec::new();
     let mut input = stream;

@@ -26,7 +26,7 @@ impl<P: Protocol> Agent<P> for Player {
             }
             "delete" => {
                 let question = Confirmation::new("d", "Delete the log?", "It is lost for ever.");
-                match request.answer() {
+                match request.decision() {
                     Some(answer) if answer.accepts("d") => reply.text("deleted").await?,
                     Some(answer) if answer.verdict == Verdict::Refused => {
                         reply.text("kept").await?;

@@ -92,7 +92,7 @@ async fn ask(
     request: Request<OpenAi>,
     reply: Reply<OpenAi>,
 ) -> Result<(), AgentError> {
-    if let Some(answer) = request.answer() {
+    if let Some(answer) = request.decision() {
         return Ok(reply.text(format!("{:?}", answer.verdict)).await?);
     }
     let prompt = request.prompt().unwrap_or_default();

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use copilot_wire::mcp::{Content, ImageContent, Mcp, Mount, Server};
+use copilot_wire::mcp::{ContentBlock, ImageContent, Mcp, Mount, Server};
 use copilot_wire::protocol::{
     AgentError, Confirmation, Conversation as _, Refusal, ToolRun, User, Verdict,
 };
@@ -167,7 +167,7 @@ impl Agent<Mcp> for Kit {
             "test_simple_text" => reply.text("This is a simple text.").await?,
             "test_image_content" => {
                 let image = ImageContent::new(PIXEL, "image/png");
-                reply.send(Content::Image(image)).await?;
+                reply.send(ContentBlock::Image(image)).await?;
             }
             "test_error_handling" => return Err(AgentError::new("This tool fails.")),
             "test_tool_with_progress" | "test_logging_tool" | "test_reconnection" => {
@@ -180,7 +180,7 @@ impl Agent<Mcp> for Kit {
             _ => {
                 let ask = |id| Confirmation::new(id, "Are you Alice?", "");
                 let is_last = |id: &str| id == "second" || !self.0.ends_with("multi_round");
-                match request.answer() {
+                match request.decision() {
                     Some(answer) if answer.verdict == Verdict::Refused => {
                         reply.text("Hello.").await?;
                     }

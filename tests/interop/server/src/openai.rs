@@ -92,7 +92,7 @@ pub(crate) struct Confirm;
 impl<P: Protocol> Agent<P> for Confirm {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let question = Confirmation::new("q1", "Delete?", "For good.");
-        match request.answer() {
+        match request.decision() {
             None => reply.confirm(question)?,
             Some(answer) => match answer.verdict {
                 Verdict::Other => reply.confirm(question)?,

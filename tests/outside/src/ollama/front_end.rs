@@ -6,9 +6,10 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Protocol as _, ToolCall, Usage};
 use copilot_wire::router::Mount;
-use copilot_wire_kit::check::{Exam, Judge, Recorded, Rule, Stream, rules};
+use copilot_wire_kit::check::{Exam, Judge, RecordedRequest, Rule, Stream, rules};
 use copilot_wire_kit::{
-    Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
+    BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, ToolOutcome, Toolkit, post,
+    question,
 };
 use http::HeaderMap;
 use serde_json::Value;
@@ -119,7 +120,7 @@ impl FrontEnd for OllamaClient {
         Next::Calls(calls.collect())
     }
 
-    fn answer(&mut self, answers: Vec<Answer>) {
+    fn answer(&mut self, answers: Vec<ToolOutcome>) {
         for (call, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
             let mut result = ChatMessage::new("tool", answer.into_text());
             result.tool_name = Some(call.function.name);
@@ -210,7 +211,7 @@ impl Toolkit for Ollama {
 
     async fn check(exam: &mut Exam<'_>) {
         let path = exam.path().unwrap_or(OllamaClient::PATH);
-        let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
+        let sample = RecordedRequest::new(None, "the sample", Self::SAMPLE.request);
         let sample = match exam.model() {
             Some(model) => sample.model(model),
             None => sample,
@@ -225,7 +226,7 @@ impl Toolkit for Ollama {
         if let Some(whole) = whole.as_object_mut() {
             whole.insert("stream".to_owned(), false.into());
         }
-        let whole = Recorded::new(None, "an answer without a stream", whole.to_string());
+        let whole = RecordedRequest::new(None, "an answer without a stream", whole.to_string());
         if let Some(exchange) = exam.ask_agent(path, &whole).await {
             let answer = exchange.json();
             let is_done = answer.get("done") == Some(&Value::Bool(true));

@@ -2,7 +2,7 @@
 
 use copilot_wire::models::{self, Dialect, cards, unknown_model};
 use copilot_wire::protocol::{Protocol, Refusal, date_time};
-use copilot_wire::router::{Call, Endpoint, MountError, RouteKind, Site, json};
+use copilot_wire::router::{Endpoint, HttpRequest, MountError, RouteKind, Site, json};
 use copilot_wire::{Body, async_trait};
 use http::{Method, Response, StatusCode};
 use serde_json::{Value, json};
@@ -34,11 +34,11 @@ impl Dialect for Ollama {
 }
 
 /// Returns the version that the server reports: the first one with ids of calls.
-fn version(_: &Call) -> Vec<u8> {
+fn version(_: &HttpRequest) -> Vec<u8> {
     json!({"version": "0.12.10"}).to_string().into()
 }
 
-fn tags(call: &Call, base: &str) -> Vec<u8> {
+fn tags(call: &HttpRequest, base: &str) -> Vec<u8> {
     let models = cards(call, base).map(|card| {
         json!({
             "name": card.id, "model": card.id, "modified_at": date_time(card.created), "size": 0, "digest": "",
@@ -60,7 +60,7 @@ struct Show(String);
 
 #[async_trait]
 impl Endpoint for Show {
-    async fn call(&self, call: Call) -> Response<Body> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
         let asked: Value = serde_json::from_slice(&call.body).unwrap_or_default();
         // Older clients send `name`.
         let name = asked.get("model").or_else(|| asked.get("name"));

@@ -22,7 +22,7 @@ use copilot_wire::protocol::{
 use copilot_wire::replies::{MemoryReplyStore, Replies, Task};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait, protocols};
 use copilot_wire_kit::check::{Endpoint, EndpointBody, EndpointError, Target, check, recorded};
-use copilot_wire_kit::{Answer, Clock, Harness, kit};
+use copilot_wire_kit::{Clock, Harness, ToolOutcome, kit};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::Response;
@@ -363,7 +363,8 @@ fn tools_are_called_and_answered() {
     let turn = block_on(harness.prompt("call")).unwrap();
     let names: Vec<_> = turn.calls().iter().map(|call| &*call.name).collect();
     assert_eq!(names, ["get_tide", "get_moon"]);
-    let turn = block_on(harness.answer([Answer::text("4.2"), Answer::text("full")])).unwrap();
+    let turn =
+        block_on(harness.answer([ToolOutcome::text("4.2"), ToolOutcome::text("full")])).unwrap();
     assert_eq!(turn.text(), "get_tide=4.2 get_moon=full");
     // One that was not offered is not called.
     let mut harness = Harness::new(OllamaClient::new("agent"), player());

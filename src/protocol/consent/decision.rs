@@ -9,7 +9,7 @@ use crate::json::Json;
 /// `Debug` shows neither the data nor the remark.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Answer {
+pub struct Decision {
     /// The id of the question; empty if no question was found. With the verdicts [`NoProof`](Verdict::NoProof),
     /// [`Changed`](Verdict::Changed) and [`Other`](Verdict::Other) it may be an id that only the client claims.
     pub id: String,
@@ -23,7 +23,7 @@ pub struct Answer {
     pub remark: Option<String>,
 }
 
-impl Answer {
+impl Decision {
     /// Creates an answer.
     #[must_use]
     pub fn new(id: impl Into<String>, verdict: Verdict) -> Self {
@@ -62,9 +62,9 @@ impl Answer {
     }
 }
 
-impl std::fmt::Debug for Answer {
+impl std::fmt::Debug for Decision {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Answer")
+        f.debug_struct("Decision")
             .field("id", &self.id)
             .field("verdict", &self.verdict)
             .finish_non_exhaustive()

@@ -13,7 +13,7 @@ use crate::json::{Json, JsonError, Members, Wire, present};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(escape = Json)]
-pub struct Answer {
+pub struct ConfirmationDecision {
     /// The answer: `accepted` or `dismissed`. Any other value counts as a refusal.
     pub state: String,
     /// The data that the agent sent with the confirmation, unchanged. `None` if it was `null`, on
@@ -24,7 +24,7 @@ pub struct Answer {
     pub unknown: Members,
 }
 
-impl Answer {
+impl ConfirmationDecision {
     /// Creates an answer that accepts a confirmation with this data.
     #[must_use]
     pub fn accepted(confirmation: Json) -> Self {

@@ -14,7 +14,7 @@ use crate::protocol::{Framing, Refusal};
 ///
 /// It converts messages of the client into requests, which the router answers like `POST` requests, and the events of
 /// the answers into messages. A mount adds it with [`Site::socket`](crate::router::Site::socket).
-pub trait Dialect: Send {
+pub trait Subprotocol: Send {
     /// Returns the framing of the streams with which the router answers. [`Framing::Sse`] by default.
     fn framing(&self) -> Framing {
         Framing::Sse
@@ -168,7 +168,7 @@ impl Ask {
         self
     }
 
-    /// Sets a text that the dialect can read in the [`Exchange`].
+    /// Sets a text that the subprotocol can read in the [`Exchange`].
     #[must_use]
     pub fn context(mut self, context: impl Into<Box<str>>) -> Self {
         self.context = context.into();
@@ -198,7 +198,7 @@ impl fmt::Debug for Ask {
 /// A request of the client and its answer.
 pub struct Exchange {
     pub(super) method: Method,
-    /// The headers from the message, which are also those of the request that [stops](Dialect::stop) the exchange.
+    /// The headers from the message, which are also those of the request that [stops](Subprotocol::stop) the exchange.
     pub(super) headers: HeaderMap,
     pub(super) id: Box<str>,
     pub(super) lane: Box<str>,
