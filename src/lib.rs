@@ -203,7 +203,7 @@ pub use router::Router;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::json::wire::{
-        Wire, deserialize, is_unset, object, parse, serialize, take, take_fixed, to_json,
+        Wire, deserialize, is_unset, key, object, parse, serialize, take, take_fixed, to_json,
     };
     #[cfg(feature = "agent")]
     pub use crate::protocol::frame_event::{

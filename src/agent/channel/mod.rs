@@ -367,15 +367,20 @@ impl<P: Protocol> Channel<P> {
     }
 
     /// Passes the collected text of a document to the session.
+    #[inline]
     fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
-        let Some(document) = &mut state.document else {
-            return Ok(());
-        };
-        if document.text.is_empty() {
-            return Ok(());
+        match &mut state.document {
+            Some(document) if !document.text.is_empty() => {
+                let text = mem::take(&mut document.text);
+                self.hand_over_text(state, &text)
+            }
+            _ => Ok(()),
         }
-        let text = mem::take(&mut document.text);
-        let written = self.write(state, |session, out| session.text(&text, out));
+    }
+
+    #[inline(never)]
+    fn hand_over_text(&self, state: &mut State<P>, text: &str) -> Result<(), SendError> {
+        let written = self.write(state, |session, out| session.text(text, out));
         if let Err(SendError::TooLarge(limit)) = written {
             state.too_large = Some(limit);
         }
@@ -407,7 +412,10 @@ impl<P: Protocol> Channel<P> {
         };
         let staged = staging::with(self.id(), |staging| {
             // Bytes of other threads are later than those in the staging buffer, or unordered.
-            staging.out.append(&mut state.overflow);
+            if !state.overflow.is_empty() {
+                staging.out.append(&mut state.overflow);
+            }
+            staging.reserve();
             // If `render` panics, the text frame may be outdated; `stale` then makes text writes take the lock.
             self.stale.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut staging.out);

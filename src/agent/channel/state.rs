@@ -144,6 +144,7 @@ impl<P: Protocol> State<P> {
     }
 
     /// Updates the text frame and the token limit of the buffer from the session.
+    #[inline]
     pub(super) fn refresh(&self, staging: &mut Staging) {
         staging.frame = match self.untimed {
             true => None,
