@@ -63,6 +63,7 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
         .filter(|path| path.extension().is_some_and(|it| it == "case"))
         .collect();
     cases.sort();
+    let mut wrong = Vec::new();
     for path in &cases {
         let case = Case::read(path);
         let mut found: Vec<Vec<(String, String)>> = vec![Vec::new(); case.turns.len()];
@@ -72,8 +73,9 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
                 play(kit, turn, &mut conversation, found);
             }
         }
-        case.settle(&found);
+        wrong.extend(case.settle(&found));
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     cases.len()
 }
 
