@@ -116,6 +116,29 @@ macro_rules! opaque_debug {
     };
 }
 
+/// The paths of routes that this build leaves out, with the features that have them. For the message of a debug build.
+#[cfg(feature = "agent")]
+const ABSENT: &[(&str, &str)] = &[
+    #[cfg(not(feature = "ag_ui"))]
+    ("/agui", "ag_ui"),
+    #[cfg(not(feature = "anthropic"))]
+    ("/v1/messages", "anthropic"),
+    #[cfg(not(feature = "github"))]
+    ("/github", "github"),
+    #[cfg(not(feature = "mcp"))]
+    ("/mcp", "mcp"),
+    #[cfg(not(feature = "openai"))]
+    ("/v1/chat/completions", "openai"),
+    #[cfg(not(feature = "openbb"))]
+    ("/v1/query", "openbb"),
+    #[cfg(not(feature = "playground"))]
+    ("/", "playground"),
+    #[cfg(not(feature = "responses"))]
+    ("/v1/responses", "responses"),
+    #[cfg(not(feature = "ui_stream"))]
+    ("/api/chat", "ui_stream"),
+];
+
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
 #[cfg(feature = "agent")]
@@ -180,7 +203,7 @@ pub use router::Router;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::json::wire::{
-        Wire, deserialize, is_unset, object, parse, serialize, take, take_fixed, to_json,
+        Wire, deserialize, is_unset, key, object, parse, serialize, take, take_fixed, to_json,
     };
     #[cfg(feature = "agent")]
     pub use crate::protocol::frame_event::{

@@ -144,3 +144,24 @@ fn without_a_timer_there_is_none_and_no_panic() {
     let first = async { ask(&router(false)).await.next().await };
     assert!(runtime.unwrap().block_on(first).is_some());
 }
+
+/// The message of a path that a feature would have names the feature.
+#[cfg(not(feature = "playground"))]
+#[test]
+fn a_feature_that_is_missing_is_named() {
+    let ask = |path: &str| {
+        let body = stream::iter([Ok::<_, std::io::Error>(Bytes::new())]);
+        let request = http::Request::get(path).body(body).unwrap();
+        futures::executor::block_on(async {
+            let body = router(false).handle(request).await.into_body();
+            let frames: Vec<_> = body.map(|frame| frame.unwrap_or_default()).collect().await;
+            String::from_utf8(frames.concat()).unwrap()
+        })
+    };
+    let (page, other) = (ask("/"), ask("/other"));
+    assert!(page.contains("the feature `playground`"), "{page}");
+    assert!(
+        other.contains("no such path") && !other.contains("feature"),
+        "{other}"
+    );
+}

@@ -239,3 +239,20 @@ fn other_pages_get_no_signature() {
         );
     }
 }
+
+/// Whoever opens the page of a router with keys reads what to do.
+#[test]
+fn a_guard_in_front_of_the_page_is_explained() {
+    let refuse = async |_: http::request::Parts| {
+        Err(copilot_wire::protocol::Refusal::new(
+            StatusCode::UNAUTHORIZED,
+            "the API key is missing",
+        ))
+    };
+    let router = Router::new().guard(refuse).playground().unwrap();
+    let response = get(&router, "/");
+    assert_eq!(response.status(), StatusCode::UNAUTHORIZED);
+    let text = response.body();
+    assert!(text.starts_with("the API key is missing\n"), "{text}");
+    assert!(text.contains("Site::guard"), "{text}");
+}

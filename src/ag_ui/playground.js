@@ -11,7 +11,7 @@ class AgUiFront extends Front {
     this.props = {};
     this.context = [];
     this.resume = [];
-    this.tools = structuredClone(AG_UI_TOOLS);
+    this.tools = [WEATHER];
     this.offered = true;
   }
 
@@ -24,15 +24,14 @@ class AgUiFront extends Front {
   }
 
   settings() {
-    const tools = jsonField("Tools", this.tools, (value) => (this.tools = asArray(value)), "offered when “Sample tools” is on");
     const state = jsonField("State", this.state, (value) => (this.state = value), "shared with the agent");
     const context = jsonField("Context", this.context, (value) => (this.context = asArray(value)), "[{ description, value }]");
     const props = jsonField("Forwarded properties", this.props, (value) => (this.props = value));
-    return [fieldGroup("Requests", tools, state, context, props)];
+    return [fieldGroup("Requests", toolsField(this), state, context, props)];
   }
 
   chips() {
-    return [{ label: "Sample tools", pressed: this.offered, title: "Offer the tools of the setup", toggle: () => (this.offered = !this.offered) }];
+    return [toolsChip(this)];
   }
 
   forget() {
@@ -45,14 +44,7 @@ class AgUiFront extends Front {
     this.messages.push({ id: crypto.randomUUID(), role: "user", content: text });
     // The client starts no run without an answer to every interrupt.
     this.resume = this.waiting.map(({ id }) => ({ interruptId: asText(id), status: "cancelled" }));
-    await this.#rounds();
-  }
-
-  async #rounds() {
-    for (let round = 0; round < MOST_CALLS; round += 1) {
-      if (!(await this.#round())) return;
-    }
-    throw new Broken(`Stopped after ${MOST_CALLS} rounds of tool calls.`);
+    await this.rounds();
   }
 
   request() {
@@ -62,24 +54,18 @@ class AgUiFront extends Front {
     return { threadId, runId: `run-${this.runs}`, state, messages, tools, context, forwardedProps, ...(resume.length > 0 && { resume }) };
   }
 
-  /** Performs one run. Returns `true` if another must follow, with the results of calls. */
-  async #round() {
+  /** Performs one run. */
+  async round() {
     const run = { started: false, over: false, open: new Set(), calls: [], sources: [] };
-    // A copy: events change the messages and the state, but the log must show what was sent.
-    const request = structuredClone(this.request());
+    const request = this.request();
     this.resume = [];
     this.waiting = [];
-    for await (const event of this.post(request)) {
-      await this.take(event, (each) => {
-        if (this.object(each, "data")) this.#event(each, run);
-      });
-    }
+    await this.stream((event) => this.#event(event, run), request);
     if (run.sources.length > 0) this.answer.sources("Sources", run.sources);
     if (!run.over) this.answer.notice("The stream ended without RUN_FINISHED: an app takes this for a whole answer.");
     for (const interrupt of this.waiting) this.#ask(interrupt);
     for (const { id, function: { name, arguments: text } } of run.calls) {
-      const args = parsed(text || "{}") ?? text;
-      const result = await callCard(this.answer, { name, args, result: {}, why: "The app runs this tool: write its result." }, this.abort.signal);
+      const result = await this.result(name, parsed(text || "{}") ?? text, "The app runs this tool: write its result.");
       this.messages.push({ id: crypto.randomUUID(), role: "tool", toolCallId: id, content: asText(result) });
     }
     return run.calls.length > 0;
@@ -155,7 +141,7 @@ class AgUiFront extends Front {
       run.over = true;
       this.waiting = event.outcome?.type === "interrupt" ? this.objects(event.outcome.interrupts, "interrupts") : [];
       const [usage] = asArray(event.usage);
-      if (usage) this.answer.extra = [`${asText(usage.inputTokens)} + ${asText(usage.outputTokens)} tokens`];
+      this.counted(usage?.inputTokens, usage?.outputTokens);
     } else if (!AG_UI_SPANS.has(type) && !AG_UI_OTHERS.includes(type)) this.#refuse(`the type ${type} is not known`);
   }
 
@@ -183,7 +169,7 @@ class AgUiFront extends Front {
       this.waiting = this.waiting.filter((each) => each !== interrupt);
       this.resume.push({ interruptId: interrupt.id, status: "resolved", payload: { accepted, ...(data && { data }) } });
       // One run answers all interrupts.
-      if (this.waiting.length === 0) this.queue(() => this.#rounds());
+      if (this.waiting.length === 0) this.queue(() => this.rounds());
     });
   }
 }
@@ -241,13 +227,5 @@ const AG_UI_SPANS = new Map(
 );
 
 const AG_UI_OTHERS = ["ACTIVITY_SNAPSHOT", "ACTIVITY_DELTA", "CUSTOM", "RAW", "REASONING_ENCRYPTED_VALUE", "SUBAGENT_STARTED", "SUBAGENT_FINISHED", "SUBAGENT_ERROR"];
-
-const AG_UI_TOOLS = [
-  {
-    name: "get_weather",
-    description: "The weather at a place",
-    parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
-  },
-];
 
 addFront("ag-ui", AgUiFront);

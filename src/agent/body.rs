@@ -239,7 +239,7 @@ impl Body {
         }
     }
 
-    /// Returns the headers of an error response, once.
+    /// Returns the headers of the response that its agent has set, once.
     pub(crate) fn take_headers(&self) -> HeaderMap {
         match &self.kind {
             Kind::Live(live) => live.frames.take_headers(),

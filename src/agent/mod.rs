@@ -55,10 +55,29 @@ use crate::protocol::{AgentError, Protocol};
 /// }
 /// ```
 ///
+/// Without the attribute the implementation does not compile, with error E0195:
+///
+/// ```compile_fail,E0195
+/// # use copilot_wire::protocol::{AgentError, Protocol};
+/// # use copilot_wire::{Agent, Reply, Request};
+/// # struct Echo;
+/// impl<P: Protocol> Agent<P> for Echo {
+///     async fn answer(&self, _: Request<P>, _: Reply<P>) -> Result<(), AgentError> {
+///         Ok(())
+///     }
+/// }
+/// ```
+///
 /// # Cancel safety
 ///
 /// When the client disconnects, the future of [`answer`](Self::answer) is dropped at its current `.await`. To finish
 /// the work in spite of that, see [`Body::detach`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an agent of the protocol `{P}`",
+    label = "does not implement `Agent<{P}>`",
+    note = "an agent of every protocol is an `impl<P: Protocol> Agent<P>` with `#[async_trait]`",
+    note = "`agent_fn` creates an agent of one protocol: `mount` it once for each, or implement the trait"
+)]
 #[async_trait]
 pub trait Agent<P: Protocol>: Send + Sync {
     /// Answers one request.
@@ -69,7 +88,7 @@ pub trait Agent<P: Protocol>: Send + Sync {
     ///
     /// An [`AgentError`] fails the turn: the front end receives the failure in its own format, unless the turn has
     /// already ended.
-    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>;
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>; // E0195: add #[async_trait]
 
     /// Returns `true` if a server of this protocol answers, which also gets requests that a router answers without the
     /// agent: those for a single token, with which clients test a key. `false` by default.
@@ -117,6 +136,16 @@ agent_behind!(Box);
 /// fn agent<P: Protocol>() -> impl Agent<P> {
 ///     agent_fn(echo::<P>)
 /// }
+/// ```
+///
+/// The agent is one for every protocol if its type is generic, as here. That of a closure is an agent of one protocol:
+///
+/// ```compile_fail,E0277
+/// use copilot_wire::openai::OpenAi;
+/// use copilot_wire::{Reply, Request, Router, agent_fn};
+///
+/// let agent = agent_fn(async |_: Request<OpenAi>, reply: Reply<OpenAi>| Ok(reply.text("Hi").await?));
+/// let router = Router::new().mount_model("echo", agent); // three protocols
 /// ```
 ///
 /// The arguments of a closure need type annotations, except in [`Router::mount_fn`](crate::Router::mount_fn).

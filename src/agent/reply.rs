@@ -3,6 +3,8 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 
+use http::{HeaderName, HeaderValue};
+
 use super::channel::Channel;
 use crate::protocol::{
     Chart, Citation, Confirmation, Cut, Ending, FrameKind, Notice, Output, Part, Protocol,
@@ -139,6 +141,13 @@ impl<P: Protocol> Reply<P> {
                 now => sum = now,
             }
         }
+    }
+
+    /// Sets a header of the response, as [`AgentError::header`](crate::protocol::AgentError::header) does for a failure.
+    /// It is sent if the head of the response [waits for the first output](crate::Router::first_output_timeout) or the
+    /// answer is one document, and has no effect once the head is sent.
+    pub fn header(&self, name: HeaderName, value: HeaderValue) {
+        self.channel.set_header(name, value);
     }
 
     /// Asks the user a question and ends the turn. [`Request::decision`](crate::Request::decision) of the next request

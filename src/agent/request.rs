@@ -414,25 +414,25 @@ impl<P: Protocol> Request<P> {
     }
 }
 
-fn copied_uri(uri: Uri) -> Uri {
-    let copy = match (uri.authority(), uri.path_and_query()) {
-        // The form of a request target in HTTP/1.
-        (None, Some(path)) => Uri::try_from(path.as_str()),
-        _ => Uri::try_from(uri.to_string()),
-    };
-    copy.unwrap_or(uri)
-}
-
-/// Copies the URI and the values of all headers into their own buffers.
+/// Copies the URI and the values of all headers into a buffer of their own.
 pub(crate) fn copy_values(parts: &mut Parts) {
-    parts.uri = copied_uri(std::mem::take(&mut parts.uri));
-    let headers = &mut parts.headers;
-    let size = headers.values().map(HeaderValue::len).sum();
-    let mut buffer = Vec::with_capacity(size);
+    let Parts { uri, headers, .. } = parts;
+    let target = match (uri.authority(), uri.path_and_query()) {
+        // The form of a request target in HTTP/1.
+        (None, Some(path)) => Cow::Borrowed(path.as_str()),
+        _ => Cow::Owned(uri.to_string()),
+    };
+    let size = headers.values().map(HeaderValue::len).sum::<usize>();
+    let mut buffer = Vec::with_capacity(target.len() + size);
+    buffer.extend_from_slice(target.as_bytes());
+    let target = target.len();
     for value in headers.values() {
         buffer.extend_from_slice(value.as_bytes());
     }
     let mut rest = Bytes::from(buffer);
+    if let Ok(copy) = Uri::from_maybe_shared(rest.split_to(target)) {
+        *uri = copy;
+    }
     for value in headers.values_mut() {
         if let Ok(mut copy) = HeaderValue::from_maybe_shared(rest.split_to(value.len())) {
             copy.set_sensitive(value.is_sensitive());

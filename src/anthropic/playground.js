@@ -1,76 +1,40 @@
 // Emulates an Anthropic client.
 
-class AnthropicFront extends Front {
+class AnthropicFront extends ModelFront {
   static label = "Anthropic";
+  static about = { title: "As an Anthropic client", text: "What Claude Code and any program with an Anthropic library send and read: blocks of text and thinking, tool calls, token counts." };
 
   constructor(mount, page) {
-    super(mount, page);
-    this.agent = "Assistant";
-    this.model = "";
-    this.tools = structuredClone(SAMPLE_TOOLS);
-    this.offered = true;
-    this.system = "";
-  }
-
-  intro() {
-    return {
-      title: "As an Anthropic client",
-      text: "What Claude Code and any program with an Anthropic library send and read: blocks of text and thinking, tool calls, token counts.",
-      prompts: ["What happens when a client disconnects?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
-    };
-  }
-
-  chips() {
-    return [{ label: "Sample tools", pressed: this.offered, title: "Offer the tools of the setup", toggle: () => (this.offered = !this.offered) }];
-  }
-
-  settings() {
-    return [
-      fieldGroup(
-        "Requests",
-        textField("Model", this.model, (model) => (this.model = model)),
-        textField("System prompt", this.system, (system) => (this.system = system)),
-      ),
-      fieldGroup("Tools", jsonField("Tools", this.tools, (value) => (this.tools = asArray(value)), "offered when “Sample tools” is on")),
-    ];
-  }
-
-  async ask(text) {
-    this.messages.push({ role: "user", content: text });
-    for (let round = 0; round < MOST_CALLS; round += 1) {
-      if (!(await this.#round())) return;
-    }
-    throw new Broken(`Stopped after ${MOST_CALLS} rounds of tool calls.`);
+    const { parameters: input_schema, ...tool } = WEATHER;
+    super(mount, page, [{ ...tool, input_schema }]);
   }
 
   request() {
     return {
-      model: this.model,
+      model: this.chosen,
       max_tokens: 4096,
       stream: true,
       ...(this.system && { system: this.system }),
       messages: this.messages,
-      ...(this.offered && this.tools.length > 0 && { tools: this.tools }),
+      ...this.offer(),
     };
   }
 
-  /** Sends one request. Returns `true` if another must follow, with the results of calls. */
-  async #round() {
+  async round() {
     const [blocks, results] = [new Map(), []];
     let [reason, done] = [null, false];
     try {
-      for await (const event of this.post(this.request())) {
-        // Everything after the end is ignored.
-        if (done) continue;
-        await this.take(event, (data) => {
-          if (!this.object(data, "data")) return;
-          if (data.type === "error") throw new Broken(asText(data.error?.message) || "An error occurred during streaming");
-          if (data.type === "message_stop") done = true;
-          if (data.type === "message_delta") reason = this.#counted(data) || reason;
-          if (data.type === "content_block_start" && this.object(data.content_block, "content_block")) blocks.set(data.index, begun(data.content_block));
-          if (data.type === "content_block_delta" && this.object(data.delta, "delta")) this.#delta(blocks.get(data.index), data.delta);
-        });
-      }
+      await this.stream((data) => {
+        if (done) return;
+        if (data.type === "error") throw new Broken(asText(data.error?.message) || "An error occurred during streaming");
+        if (data.type === "message_stop") done = true;
+        if (data.type === "message_delta") {
+          this.counted(data.usage?.input_tokens, data.usage?.output_tokens);
+          reason = data.delta?.stop_reason || reason;
+        }
+        if (data.type === "content_block_start" && this.object(data.content_block, "content_block")) blocks.set(data.index, begun(data.content_block));
+        if (data.type === "content_block_delta" && this.object(data.delta, "delta")) this.#delta(blocks.get(data.index), data.delta);
+      }, this.request());
       if (!done) this.answer.notice("The stream ended without message_stop: strict clients fail here.");
       else if (reason !== "end_turn" && reason !== "tool_use") this.answer.notice(`The answer ended early: ${reason}.`);
       for (const block of blocks.values()) if (block.type === "tool_use") results.push(await this.#result(block));
@@ -78,12 +42,6 @@ class AnthropicFront extends Front {
       this.#keep([...blocks.values()], results);
     }
     return results.length > 0;
-  }
-
-  #counted({ delta, usage }) {
-    const tokens = [usage?.input_tokens, usage?.output_tokens].filter(Boolean);
-    if (tokens.length > 0) this.answer.extra = [`${tokens.map(asText).join(" + ")} tokens`];
-    return delta?.stop_reason;
   }
 
   #delta(block, delta) {
@@ -112,11 +70,7 @@ class AnthropicFront extends Front {
 
   async #result(block) {
     block.input = parsed(block.json || "{}") ?? block.json;
-    const { id, name, input } = block;
-    const canned = SAMPLE_ANSWERS.get(name);
-    const why = canned ? "" : "This tool has no result of its own here: write one.";
-    const result = await callCard(this.answer, { name, args: input, result: canned?.(input) ?? {}, why }, this.abort.signal);
-    return { type: "tool_result", tool_use_id: id, content: asText(result) };
+    return { type: "tool_result", tool_use_id: block.id, content: asText(await this.result(block.name, block.input)) };
   }
 }
 
@@ -126,17 +80,5 @@ function begun(block) {
   if (block.type === "thinking") return { type: "thinking", thinking: asText(block.thinking), signature: "" };
   return { type: "text", text: asText(block.text), citations: [] };
 }
-
-const SAMPLE_TOOLS = [
-  {
-    name: "get_weather",
-    description: "The weather at a place",
-    input_schema: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
-  },
-];
-
-const SAMPLE_ANSWERS = new Map([
-  ["get_weather", (args) => ({ place: asText(args?.place), temperature: 19, unit: "°C", sky: "clear" })],
-]);
 
 addFront("anthropic", AnthropicFront);

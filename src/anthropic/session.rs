@@ -11,8 +11,8 @@ use super::{
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire, own};
 use crate::protocol::{
-    self, AnswerDocument, Block, Blocks, Citation, Completion, Cut, End, Env, FrameEvent as _,
-    FrameKind, Part, SendError, Session, Status, ToolCall, Writer, markdown,
+    self, Block, Blocks, Citation, Completion, Cut, End, Env, FrameEvent as _, FrameKind, Part,
+    Protocol as _, SendError, Session, Status, ToolCall, Writer, markdown,
 };
 
 /// The maximum size in bytes of an answer without a stream.
@@ -79,11 +79,13 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session<Reply> {
         typed: request.typed().map(|tool| tool.name.clone()).collect(),
         is_passed: false,
     };
-    let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
-    Session::new(reply)
+    let session = Session::new(reply)
         .any_call()
-        .tools(request.offered().map(|tool| tool.name.clone()))
-        .document(document)
+        .tools(request.offered().map(|tool| tool.name.clone()));
+    match request.is_stream() {
+        true => session,
+        false => session.document(Completion::new().limit(WHOLE_LIMIT), Anthropic::deltas),
+    }
 }
 
 /// Follows an event of another server.
@@ -117,28 +119,17 @@ pub(super) fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
     FrameKind::Output
 }
 
-impl AnswerDocument<Event> for Completion {
-    fn push(&mut self, event: &Event) -> Result<(), SendError> {
-        Ok(self.push_event::<Anthropic>(event)?)
-    }
-
-    fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        Ok(Self::push(self, &protocol::Delta::Text(text))?)
-    }
-
-    fn finish(self, out: &mut Vec<u8>) {
-        Message::from(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
-    }
-}
-
 impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
-    type Document = Completion;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);
+    }
+
+    fn document(answer: Completion, out: &mut Vec<u8>) {
+        Message::from(answer).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     }
 
     fn begin(&mut self, to: &mut To<'_>) {

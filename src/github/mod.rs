@@ -81,7 +81,7 @@ pub use session_info::SessionInfo;
 pub use skill::{Skill, SkillCall, SkillReply};
 pub use verified::Verified;
 
-use crate::json::Wire;
+use crate::json::{Kind, Wire};
 use std::borrow::Cow;
 
 use bytes::Bytes;
@@ -123,7 +123,7 @@ impl Protocol for GitHub {
         }
         let request = <ChatRequest as Wire>::parse(&body)?;
         if request.messages.is_empty() {
-            let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "must not be empty");
+            let refusal = Refusal::required("messages", Kind::Array, &request.unknown);
             return Err(refusal.at_list("messages", &request.messages));
         }
         Ok(request)

@@ -2,10 +2,10 @@
 
 class GitHubFront extends Front {
   static label = "GitHub";
+  static unnamed = "Copilot extension";
 
   constructor(mount, page) {
     super(mount, page);
-    this.agent = "Copilot extension";
     this.slug = "playground";
     this.client = "vscode";
     this.sign = page.signing;
@@ -94,7 +94,7 @@ class GitHubFront extends Front {
     let done = false;
     this.asked = null;
     try {
-      for await (const event of this.post(structuredClone(body), await this.#headers(body))) {
+      for await (const event of this.post(body, await this.#headers(body))) {
         if (done || event.data === "[DONE]") {
           done = true;
           continue;
@@ -126,7 +126,7 @@ class GitHubFront extends Front {
     switch (name) {
       case "":
         if (!this.object(value, "data")) break;
-        for (const { delta } of this.objects(value.choices ?? [], "choices")) this.answer.text(asText(delta?.content));
+        this.chunk(value, () => {});
         if (value.error) this.answer.notice(asText(value.error.message ?? value.error), "error");
         break;
       case "copilot_references":

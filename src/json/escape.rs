@@ -1,7 +1,7 @@
 //! Escaping of text for JSON strings.
 
 use super::lanes::{BLOCK, SEPARATOR_LEAD, ZEROS, any, mask, put};
-use super::short::{SHORT, copy_short, special, word};
+use super::short::{SHORT, Token, copy_short, special, word};
 use super::special::{Sequence, escape_byte, is_special, length_of, sequence};
 
 /// The set of characters that are escaped in JSON strings.
@@ -40,7 +40,10 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
 /// Returns the length of a text in bytes after escaping; U+2028 and U+2029 are counted unescaped.
 #[allow(dead_code, reason = "not every protocol counts")]
 pub(crate) fn escaped_len(text: &str) -> usize {
-    escaped_bytes(text.as_bytes())
+    match Token::new(text) {
+        Some(token) => token.len,
+        None => escaped_bytes(text.as_bytes()),
+    }
 }
 
 fn escaped_bytes(text: &[u8]) -> usize {

@@ -19,6 +19,19 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Returns the name of the kind for an error message, such as `a string`.
+    #[must_use]
+    pub fn with_article(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "a boolean",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        }
+    }
+
     /// Returns the kind of a value by its first byte.
     pub(super) fn starting(byte: u8) -> Option<Self> {
         Some(match byte {

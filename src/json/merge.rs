@@ -104,6 +104,11 @@ impl Merged {
         }
     }
 
+    /// Returns `true` if this is a value without pieces, and the same text.
+    pub(crate) fn is(&self, json: &Json) -> bool {
+        matches!(self, Self::Whole(whole) if whole == json)
+    }
+
     fn is_object(&self) -> bool {
         match self {
             Self::Whole(json) => json.kind() == Kind::Object,

@@ -5,13 +5,12 @@ class McpFront extends Front {
 
   constructor(mount, page) {
     super(mount, page);
-    this.tool = "";
-    this.tools = [];
     this.ids = 0;
     this.handle = "";
     this.dialogs = true;
-    this.first = this.path;
-    this.ready = this.#list();
+    const { body, headers } = this.#message("tools/list", {});
+    const options = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+    this.ready = this.list(this.path, options, ({ result }) => asArray(result?.tools).map(({ name }) => name));
   }
 
   intro() {
@@ -27,31 +26,12 @@ class McpFront extends Front {
     this.handle = "";
   }
 
-  async #list() {
-    try {
-      const { body, headers } = this.#message("tools/list", {});
-      const options = { method: "POST", credentials: "omit", headers: { "content-type": "application/json", ...headers } };
-      const response = await fetch(this.path, { ...options, body: JSON.stringify(body) });
-      this.tools = asArray((await response.json()).result?.tools).map(({ name }) => asText(name));
-      this.tool ||= this.tools[0] ?? "";
-      this.agent = this.tool || this.agent;
-      this.page.changed();
-    } catch {
-      // Calls show the reason.
-    }
-  }
-
   chips() {
     return [{ label: "Dialogs", pressed: this.dialogs, title: "Show questions of the tool as dialogs", toggle: () => (this.dialogs = !this.dialogs) }];
   }
 
   settings() {
-    const set = (tool) => {
-      this.tool = tool;
-      this.agent = tool || "Agent";
-    };
-    const tool = this.tools.length > 0 ? selectField("Tool", this.tool, this.tools.map((name) => [name, name]), set) : textField("Tool", this.tool, set);
-    return [fieldGroup("Requests", tool)];
+    return [fieldGroup("Requests", this.nameField("Tool"))];
   }
 
   /** Returns a request of the version without sessions, and its headers. */
@@ -75,26 +55,23 @@ class McpFront extends Front {
   }
 
   request() {
-    return this.#message("tools/call", { name: this.tool || "ask", arguments: { question: "" } }).body;
+    return this.#message("tools/call", { name: this.chosen || "ask", arguments: { question: "" } }).body;
   }
 
   async #call(args, more) {
-    const { body, headers } = this.#message("tools/call", { name: this.tool || "ask", arguments: args, ...more });
+    const { body, headers } = this.#message("tools/call", { name: this.chosen || "ask", arguments: args, ...more });
     let result = null;
-    for await (const event of this.post(body, headers)) {
-      // An event without data has only an id. Events after the result are discarded.
-      if (event.data === "" || result) continue;
-      await this.take(event, (message) => {
-        if (!this.object(message, "data")) return;
-        if (message.error) throw new Broken(asText(message.error.message));
-        if (message.method === "notifications/progress") {
-          const text = asText(message.params?.message);
-          if (text) this.answer.step({ message: text });
-        } else if (message.id === body.id && this.object(message.result, "result")) {
-          result = message.result;
-        }
-      });
-    }
+    await this.stream((message) => {
+      // Events after the result are discarded.
+      if (result) return;
+      if (message.error) throw new Broken(asText(message.error.message));
+      if (message.method === "notifications/progress") {
+        const text = asText(message.params?.message);
+        if (text) this.answer.step({ message: text });
+      } else if (message.id === body.id && this.object(message.result, "result")) {
+        result = message.result;
+      }
+    }, body, headers);
     if (!result) throw new Broken("The stream ended without the result: most clients wait for minutes.");
     if (result.resultType === "input_required") this.#question(args, result);
     else this.#show(result);

@@ -112,7 +112,7 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session<Reply> {
         era: found.era,
         reply: match &found.reply {
             Some(reply) => reply.clone(),
-            None => env.uuid().replace('-', ""),
+            None => env.hex_id(),
         },
         has_forms: request.has_forms(),
         nonce: request.nonce().to_owned(),
@@ -325,7 +325,6 @@ impl Blocks for Reply {
     type Output = ContentBlock;
     type Ending = Infallible;
     type Event = Infallible;
-    type Document = Infallible;
 
     fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
         match *never {}

@@ -2,10 +2,10 @@
 
 class MeilisearchFront extends Front {
   static label = "Meilisearch";
+  static unnamed = "Search chat";
 
   constructor(mount, page) {
     super(mount, page);
-    this.agent = "Search chat";
     this.workspace = "playground";
     this.model = "gpt-4o-mini";
     this.key = "playground";
@@ -46,33 +46,18 @@ class MeilisearchFront extends Front {
     const body = { model: this.model, messages: this.messages, stream: true, ...(tools.length > 0 && { tools }) };
     const path = this.path.replace(/\{[^}]*\}/, () => encodeURIComponent(this.workspace || "playground"));
     try {
-      for await (const event of this.post(structuredClone(body), { authorization: `Bearer ${this.key}` }, path)) {
-        if (event.data === "" || done) continue;
-        if (event.data === "[DONE]") {
-          done = true;
-          continue;
+      done = await this.stream((chunk) => {
+        if (chunk.error && !chunk.choices) {
+          const { type, code, message } = chunk.error;
+          this.answer.notice(asText(message), "error", [type, code].map(asText).filter(Boolean).join(" · "));
+          // After a failed search the answer continues; any other error is the end.
+          if (type !== "response_error") broken ??= asText(message);
+          return;
         }
-        await this.take(event, (chunk) => {
-          if (!this.object(chunk, "data")) return;
-          if (chunk.error && !chunk.choices) {
-            const { type, code, message } = chunk.error;
-            this.answer.notice(asText(message), "error", [type, code].map(asText).filter(Boolean).join(" · "));
-            // After a failed search the answer continues; any other error is the end.
-            if (type !== "response_error") broken ??= asText(message);
-            return;
-          }
-          const [choice] = this.objects(chunk.choices ?? [], "choices");
-          if (!choice) return;
-          finish = choice.finish_reason ?? finish;
-          const { delta = {} } = choice;
-          if (!this.object(delta, "delta")) return;
-          for (const call of this.objects(delta.tool_calls ?? [], "tool_calls")) {
-            if (this.object(call.function, "tool_calls[].function")) this.#notice(call.function, appended, searches);
-          }
-          said += asText(delta.content) + asText(delta.refusal);
-          this.answer.text(asText(delta.content) + asText(delta.refusal));
-        });
-      }
+        const heard = this.chunk(chunk, ({ function: part }) => this.#notice(part, appended, searches));
+        said += heard.said;
+        finish = heard.finish ?? finish;
+      }, body, { authorization: `Bearer ${this.key}` }, path);
     } finally {
       this.messages.push(...paired(appended));
       if (said) this.messages.push({ role: "assistant", content: said });

@@ -1,7 +1,5 @@
 //! One reply, as a stream of chunks.
 
-use std::convert::Infallible;
-
 use crate::json::{Escape, Json, ValueWriter, Wire};
 use crate::openai::{self, ToolCallDelta};
 use crate::protocol::{Block, Blocks, End, Env, Part, SendError, Session, Writer};
@@ -48,7 +46,6 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
-    type Document = Infallible;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         let mut choice = Choice::default();

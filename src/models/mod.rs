@@ -15,6 +15,7 @@ mod named;
 mod passthrough;
 mod profile;
 mod prompt;
+mod rate_limit;
 mod refused;
 mod relay;
 mod tools;
@@ -73,6 +74,11 @@ pub trait Dialect: Protocol {
     /// The format of the list of models for clients of this dialect, if it is not the common format with `object` and
     /// `data`. `None` by default.
     const CATALOG: Option<Catalog> = None;
+
+    /// Returns the name of the header with a figure of a rate limit, which is `limit` or `remaining`, in a unit such as
+    /// `requests`. OpenAI's name by default.
+    const RATE_LIMIT: fn(figure: &str, unit: &str) -> String =
+        |figure, unit| format!("x-ratelimit-{figure}-{unit}");
 
     /// Returns the name of the requested model; empty if the request has none.
     fn model(request: &mut Self::Request) -> &mut String;

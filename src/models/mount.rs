@@ -12,6 +12,7 @@ use http::{Method, Response};
 
 use super::card::{list, unknown_model};
 use super::named::Named;
+use super::rate_limit::rename_rate_limits;
 use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
 use crate::conversations::{RecordError, UserConversations};
@@ -190,6 +191,7 @@ impl<P: Dialect> Endpoint for Answers<P> {
         let answer = self.answer(call).await;
         let (mut response, may_retry) =
             answer.unwrap_or_else(|refusal| (self.refuse(&refusal), false));
+        rename_rate_limits(response.headers_mut(), P::RATE_LIMIT);
         // Refusals need these headers too.
         P::finish(&mut response, may_retry, &env);
         response

@@ -4,13 +4,16 @@ use std::any::Any;
 use std::{fmt, mem};
 
 use bytes::Bytes;
+use http::HeaderMap;
+use http::header::RETRY_AFTER;
 
+use super::rate_limit::is_rate_limit;
 use super::refused::error_of;
 use super::relay::{Form, hear};
 use super::{Profile, Relay, RelayError, Upstream};
 use crate::agent::{Reply, Request};
 use crate::json::Json;
-use crate::protocol::{Completion, EventDecoder, FrameKind, Protocol};
+use crate::protocol::{Blocks as _, Completion, EventDecoder, FrameKind, Protocol};
 
 /// The maximum size in bytes of a frame, and of a document: the results of tools that a provider runs are large.
 const LIMIT: usize = 32 * 1024 * 1024;
@@ -100,11 +103,17 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// Serializes the request to the server, as its profile demands: for a document if one is passed on or the server
     /// has no streams, otherwise for a stream.
     pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
-        let body = match self.wants_document() {
-            true => U::document_body,
-            false => U::body,
-        };
-        self.relay.prepare(prompt, body)
+        let is_stream = !self.wants_document();
+        self.relay.prepare(prompt, is_stream)
+    }
+
+    /// Passes on what the headers of the server's response say about its rate limits, and `retry-after`.
+    pub fn headers(&self, headers: &HeaderMap) {
+        for (name, value) in headers {
+            if is_rate_limit(name) || name == RETRY_AFTER {
+                self.reply.header(name.clone(), value.clone());
+            }
+        }
     }
 
     /// Returns `true` if the server is asked for a document. It is sent in one piece when the answer is complete, so
@@ -207,7 +216,8 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             if let Some(usage) = answer.usage() {
                 same.spend(usage);
             }
-            let mut document = U::render(answer).to_vec();
+            let mut document = Vec::new();
+            U::Blocks::document(answer, &mut document);
             names.restore(&mut document);
             return Ok(same.pass_document(&document)?);
         }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
+use super::rate_limit::is_rate_limit;
 use super::{RelayError, Upstream};
 use crate::json::Json;
 use crate::protocol::{
@@ -115,10 +116,9 @@ pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]
         error,
         fault,
     });
-    for (name, value) in headers {
-        if name.as_str().contains("ratelimit-") {
-            failure = failure.header(name.clone(), value.clone());
-        }
+    let limits = headers.iter();
+    for (name, value) in limits.filter(|(name, _)| is_rate_limit(name)) {
+        failure = failure.header(name.clone(), value.clone());
     }
     let shown = match status {
         StatusCode::TOO_MANY_REQUESTS => status,

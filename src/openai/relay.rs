@@ -12,7 +12,7 @@ use super::{
     Content, ErrorObject, Event, FunctionCall, FunctionDelta, Logprobs, OpenAi, Tool, ToolCall,
     ToolCallDelta, ToolKind,
 };
-use crate::json::{Json, List, Members, Wire};
+use crate::json::{Json, List, Members, ObjectWriter, Wire};
 use crate::models::{self, Names, Profile, Prompt, PromptResult, Upstream};
 use crate::protocol::fragments::PartialCall;
 use crate::protocol::{
@@ -29,41 +29,13 @@ pub(super) const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 impl Upstream for OpenAi {
     const PROVIDER: &'static str = "openai";
 
-    const LIMITS: &'static [&'static str] = &["max_completion_tokens", "max_tokens"];
-
-    fn prompt_with(conversation: &impl Conversation, profile: &Profile) -> ChatRequest {
+    fn prompt(conversation: &impl Conversation, profile: &Profile) -> ChatRequest {
         ChatRequest::for_profile(conversation, profile)
-    }
-
-    fn conform(request: &mut ChatRequest, profile: &Profile, names: &mut Names) {
-        super::profile::conform(request, profile, names);
-    }
-
-    fn again(request: &ChatRequest) -> ChatRequest {
-        request.clone()
-    }
-
-    fn body(request: &mut ChatRequest) -> Bytes {
-        request.stream = Some(true);
-        let options = request.stream_options.get_or_insert_default();
-        options.include_usage = Some(true);
-        request.to_json()
-    }
-
-    fn document_body(request: &mut ChatRequest) -> Bytes {
-        request.stream = Some(false);
-        // Servers refuse it without a stream.
-        request.stream_options = None;
-        request.to_json()
     }
 
     fn document(document: &Json) -> Option<Vec<Event>> {
         let completion = ChatCompletion::from_raw(document).filter(|it| !it.choices.is_empty())?;
         Some(vec![Event::Chunk(completion.into()), Event::Done])
-    }
-
-    fn render(answer: Completion) -> Bytes {
-        ChatCompletion::from(answer).to_json()
     }
 
     fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
@@ -86,34 +58,50 @@ impl Upstream for OpenAi {
             .collect();
         Some(chunk)
     }
+}
 
-    fn extend(
-        request: &mut ChatRequest,
-        answer: Completion,
-        calls: Vec<(Call<'_>, PromptResult<'_>)>,
-    ) {
-        let choice = ChatCompletion::from(answer).choices.into_iter().next();
-        let message = choice.map(|choice| choice.message);
-        request.extend(message.unwrap_or_default(), calls);
+impl Prompt for ChatRequest {
+    type Upstream = OpenAi;
+
+    const LIMITS: &'static [&'static str] = &["max_completion_tokens", "max_tokens"];
+
+    fn again(&self) -> Self {
+        self.clone()
     }
 
-    fn offer(request: &mut ChatRequest, tools: Vec<protocol::Tool<'_>>) {
+    fn conform(&mut self, profile: &Profile, names: &mut Names) {
+        super::profile::conform(self, profile, names);
+    }
+
+    fn body(&mut self, is_stream: bool) -> Bytes {
+        self.stream = Some(is_stream);
+        match is_stream {
+            true => self.stream_options.get_or_insert_default().include_usage = Some(true),
+            // Servers refuse it without a stream.
+            false => self.stream_options = None,
+        }
+        self.to_json()
+    }
+
+    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, PromptResult<'_>)>) {
+        let choice = ChatCompletion::from(answer).choices.into_iter().next();
+        let message = choice.map(|choice| choice.message);
+        self.extend(message.unwrap_or_default(), calls);
+    }
+
+    fn offer(&mut self, tools: Vec<protocol::Tool<'_>>) {
         let names: HashSet<_> = tools.iter().map(|tool| &*tool.name).collect();
         let is_other = |tool: &Tool| {
             let name = tool.function.as_ref().map(|function| &*function.name);
             name.is_none_or(|name| !names.contains(name))
         };
-        request.tools.retain(is_other);
-        request.tools.extend(tools.into_iter().map(Tool::from));
+        self.tools.retain(is_other);
+        self.tools.extend(tools.into_iter().map(Tool::from));
     }
 
-    fn choose(request: &mut ChatRequest, choice: &ToolChoice<'_>) {
-        request.choose(choice);
+    fn choose(&mut self, choice: &ToolChoice<'_>) {
+        self.choose(choice);
     }
-}
-
-impl Prompt for ChatRequest {
-    type Upstream = OpenAi;
 }
 
 impl From<ChatCompletion> for ChatCompletionChunk {
@@ -189,10 +177,13 @@ mod item {
     pub(super) const REASONING: u64 = 4;
 }
 
+/// The role of every answer.
+const ASSISTANT: &str = "assistant";
+
 /// Creates a choice from its items.
 fn choice(index: u32, items: Vec<CompletedItem>, calls: Vec<PartialCall>) -> CompletedChoice {
     let mut message = ChatMessage {
-        role: "assistant".into(),
+        role: ASSISTANT.into(),
         ..ChatMessage::default()
     };
     let mut choice = CompletedChoice::default();
@@ -200,14 +191,14 @@ fn choice(index: u32, items: Vec<CompletedItem>, calls: Vec<PartialCall>) -> Com
     for item in items {
         match item.key {
             item::MESSAGE => {
-                message.unknown = item.members;
+                message.unknown = item.members.members().collect();
                 message.content = item.text.map_or(Content::Null, Content::Text);
             }
             item::REFUSAL => message.refusal = item.text,
-            item::LOGPROBS => choice.logprobs = Logprobs::from_raw(&item.members.to_raw()),
+            item::LOGPROBS => choice.logprobs = Logprobs::from_raw(&item.members),
             item::CHOICE => {
                 let logprobs = choice.logprobs.take();
-                choice = CompletedChoice::from_raw(&item.members.to_raw()).unwrap_or_default();
+                choice = CompletedChoice::from_raw(&item.members).unwrap_or_default();
                 choice.logprobs = logprobs;
             }
             key => {
@@ -266,12 +257,7 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     {
         to(Delta::Native(Native::of_answer(
             NativeForm::Latest,
-            &|| {
-                let chunk = chunk.to_raw();
-                let own = ["object", "choices", PADDING];
-                let members = chunk.members().filter(|(name, _)| !own.contains(&&**name));
-                members.collect::<Members>().to_raw()
-            },
+            &|| Json::object(|members| head(chunk, members)),
         )));
     }
     for choice in &chunk.choices {
@@ -285,6 +271,25 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     }
 }
 
+/// Writes the members of a chunk that belong to the whole answer.
+fn head(chunk: &ChatCompletionChunk, members: &mut ObjectWriter<'_>) {
+    members.opt_str("id", chunk.id.as_deref());
+    if let Some(created) = chunk.created {
+        members.u64("created", created);
+    }
+    members
+        .opt_str("model", chunk.model.as_deref())
+        .opt_str("service_tier", chunk.service_tier.as_deref())
+        .opt_str("system_fingerprint", chunk.system_fingerprint.as_deref());
+    if let Some(usage) = &chunk.usage {
+        usage.write_to(members.member("usage"));
+    }
+    let unknown = chunk.unknown.iter();
+    for (name, value) in unknown.filter(|(name, _)| !["choices", PADDING].contains(name)) {
+        members.member(name).raw(value);
+    }
+}
+
 fn choice_deltas(choice: &Choice, to: &mut dyn FnMut(Delta<'_>)) {
     let delta = &choice.delta;
     let mut names = (item::REASONING..).zip(REASONING);
@@ -292,15 +297,19 @@ fn choice_deltas(choice: &Choice, to: &mut dyn FnMut(Delta<'_>)) {
         names.find_map(|(key, name)| Some((key, name, delta.unknown.get(name)?.string()?)));
     let others = delta.unknown.iter();
     let mut others = others.filter(|(name, _)| reasoning.as_ref().is_none_or(|it| it.1 != *name));
-    if delta.role.is_some() || others.next().is_some() || *delta == super::Delta::default() {
+    let role = delta.role.as_deref().filter(|role| *role != ASSISTANT);
+    let has_end = choice.finish_reason.is_some();
+    if role.is_some() || others.next().is_some() || !has_end && *delta == super::Delta::default() {
         let form = NativeForm::Piece;
         to(Delta::Native(Native::of_item(item::MESSAGE, form, &|| {
-            let mut members = delta.unknown.clone();
-            members.retain(|name| reasoning.as_ref().is_none_or(|it| it.1 != name));
-            if let Some(role) = &delta.role {
-                members.push("role", role.to_raw());
-            }
-            members.to_raw()
+            Json::object(|members| {
+                for (name, value) in &delta.unknown {
+                    if reasoning.as_ref().is_none_or(|it| it.1 != name) {
+                        members.member(name).raw(value);
+                    }
+                }
+                members.opt_str("role", role);
+            })
         })));
     }
     // Reasoning is first: a chunk with both ends the reasoning and starts the answer.
@@ -351,13 +360,15 @@ fn choice_deltas(choice: &Choice, to: &mut dyn FnMut(Delta<'_>)) {
     if choice.finish_reason.is_some() || !choice.unknown.is_empty() {
         let form = NativeForm::Latest;
         to(Delta::Native(Native::of_item(item::CHOICE, form, &|| {
-            let mut members = choice.unknown.clone();
-            // The message is assembled from the deltas.
-            members.retain(|name| name != "message");
-            if let Some(reason) = &choice.finish_reason {
-                members.push("finish_reason", reason.to_raw());
-            }
-            members.to_raw()
+            Json::object(|members| {
+                // The message is assembled from the deltas.
+                for (name, value) in choice.unknown.iter().filter(|it| it.0 != "message") {
+                    members.member(name).raw(value);
+                }
+                if let Some(reason) = &choice.finish_reason {
+                    reason.write_to(members.member("finish_reason"));
+                }
+            })
         })));
     }
     if let Some(reason) = &choice.finish_reason {

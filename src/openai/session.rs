@@ -11,8 +11,8 @@ use super::{
 use crate::json::{Escape, Json, List, Members, ValueWriter, Wire, own};
 use crate::protocol::fragments::weight;
 use crate::protocol::{
-    self, AnswerDocument, Block, Blocks, Citation, Completion, End, Env, FrameKind, Part,
-    SendError, Session, ToolCall, Writer,
+    self, Block, Blocks, Citation, Completion, End, Env, FrameKind, Part, Protocol as _, SendError,
+    Session, ToolCall, Writer,
 };
 
 /// The maximum number of choices of a request.
@@ -56,7 +56,7 @@ type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
     let mut head = ChatCompletionChunk {
-        id: Some(format!("chatcmpl-{}", env.hex_id())),
+        id: Some(["chatcmpl-", &env.hex_id()].concat()),
         created: Some(env.unix_time()),
         model: Some(request.model.clone()),
         ..ChatCompletionChunk::default()
@@ -81,16 +81,16 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
             .collect(),
     };
     let free_text: Vec<_> = reply.free_text.iter().cloned().collect();
-    let document = (!request.is_stream()).then(|| Completion::new().limit(WHOLE_LIMIT));
     let functions = request.offered().map(|function| function.name.clone());
-    Session::new(reply)
-        .any_call()
-        .tools(
-            functions
-                .chain(request.deprecated_functions())
-                .chain(free_text),
-        )
-        .document(document)
+    let session = Session::new(reply).any_call().tools(
+        functions
+            .chain(request.deprecated_functions())
+            .chain(free_text),
+    );
+    match request.is_stream() {
+        true => session,
+        false => session.document(Completion::new().limit(WHOLE_LIMIT), OpenAi::deltas),
+    }
 }
 
 /// Follows an event of another server.
@@ -114,25 +114,10 @@ pub(super) fn follow(session: &mut Session<Reply>, event: &Event) -> FrameKind {
     }
 }
 
-impl AnswerDocument<Event> for Completion {
-    fn push(&mut self, event: &Event) -> Result<(), SendError> {
-        Ok(self.push_event::<OpenAi>(event)?)
-    }
-
-    fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        Ok(Self::push(self, &protocol::Delta::Text(text))?)
-    }
-
-    fn finish(self, out: &mut Vec<u8>) {
-        ChatCompletion::from(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
-    }
-}
-
 impl Blocks for Reply {
     type Output = ChatCompletionChunk;
     type Ending = Ending;
     type Event = Event;
-    type Document = Completion;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: ");
@@ -144,6 +129,10 @@ impl Blocks for Reply {
             Event::Done => out.extend_from_slice(b"[DONE]"),
         }
         out.extend_from_slice(b"\n\n");
+    }
+
+    fn document(answer: Completion, out: &mut Vec<u8>) {
+        ChatCompletion::from(answer).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     }
 
     /// Writes the role, which only the first chunk of a reply has.

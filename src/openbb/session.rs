@@ -103,7 +103,6 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = FunctionCall;
     type Event = Infallible;
-    type Document = Infallible;
 
     fn write(&self, never: &Infallible, _: &mut Vec<u8>) {
         match *never {}

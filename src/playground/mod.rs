@@ -40,6 +40,7 @@ const SCRIPT: &str = concat!(
     include_str!("js/call.js"),
     include_str!("js/fields.js"),
     include_str!("js/front.js"),
+    include_str!("js/model.js"),
 );
 
 /// The script that starts the page, after the scripts of the front ends.

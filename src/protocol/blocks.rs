@@ -1,12 +1,11 @@
 //! The declaration of how the replies of a protocol are written.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use http::StatusCode;
 
 use super::writer::Writer;
-use super::{Part, Refusal, SendError};
+use super::{Completion, Part, Refusal, SendError};
 
 /// A part of a reply that has a beginning and an end. At most one block is open at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,41 +17,6 @@ pub enum Block {
     Reasoning,
     /// A block of a kind that is specific to the protocol.
     Other,
-}
-
-/// An answer without a stream: one document that accumulates the events of the reply.
-pub trait AnswerDocument<E>: Send + 'static {
-    /// Adds an event.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::TooLarge`] when the document would exceed its limit.
-    fn push(&mut self, event: &E) -> Result<(), SendError>;
-
-    /// Adds text to the open text block. An event with text of this block has been pushed before.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError::TooLarge`] when the document would exceed its limit.
-    fn push_text(&mut self, text: &str) -> Result<(), SendError>;
-
-    /// Writes the document.
-    fn finish(self, out: &mut Vec<u8>);
-}
-
-/// The document of protocols that have only streams.
-impl<E: 'static> AnswerDocument<E> for Infallible {
-    fn push(&mut self, _: &E) -> Result<(), SendError> {
-        match *self {}
-    }
-
-    fn push_text(&mut self, _: &str) -> Result<(), SendError> {
-        match *self {}
-    }
-
-    fn finish(self, _: &mut Vec<u8>) {
-        match self {}
-    }
 }
 
 /// The end of a turn.
@@ -108,20 +72,18 @@ impl<'a> Failure<'a> {
 /// One reply of a protocol: how its blocks begin, grow and end. A [`Session`](super::Session) writes it.
 ///
 /// The session opens a block before its first piece and closes it before any other event. It buffers the sources and
-/// writes them before a question, before calls and at the end. It checks calls, ends a reply once, and collects an
-/// [`AnswerDocument`] if the answer is not a stream.
+/// writes them before a question, before calls and at the end. It checks calls, ends a reply once, and collects a
+/// [document](Self::document) if the answer is not a stream.
 ///
 /// A method that fails must leave the reply unchanged: the bytes that it has written are removed.
 pub trait Blocks: Sized + Send + 'static {
     /// An event that does not end the turn.
     type Output: Send + 'static;
-    /// An event that ends the turn and asks the front end for something, such as a tool call. [`Infallible`] if the
-    /// protocol has none.
+    /// An event that ends the turn and asks the front end for something, such as a tool call.
+    /// [`Infallible`](std::convert::Infallible) if the protocol has none.
     type Ending: Send + 'static;
     /// An event of the stream.
     type Event;
-    /// The answer without a stream; [`Infallible`] if the protocol has only streams.
-    type Document: AnswerDocument<Self::Event>;
 
     /// `true` if Markdown that this crate generates, such as a list of sources, loses its leading blank lines at the
     /// beginning of a block.
@@ -129,6 +91,13 @@ pub trait Blocks: Sized + Send + 'static {
 
     /// Appends an event to a stream.
     fn write(&self, event: &Self::Event, out: &mut Vec<u8>);
+
+    /// Writes the document of an answer, which says the same as its stream. The completion has its
+    /// [items](Completion::into_items). A session that collects a [document](super::Session::document) calls it, and so
+    /// does a passthrough of another server's stream. Writes nothing by default, for a protocol that has only streams.
+    fn document(answer: Completion, out: &mut Vec<u8>) {
+        let _ = (answer, out);
+    }
 
     /// Writes the beginning of the stream.
     fn begin(&mut self, to: &mut Writer<'_, Self>) {

@@ -115,8 +115,17 @@ impl Completion {
     ///
     /// [`TooLarge`] if the limit would be exceeded.
     pub fn push_event<P: super::Protocol>(&mut self, event: &P::Event) -> Result<(), TooLarge> {
+        self.push_deltas(event, P::deltas)
+    }
+
+    /// Adds the deltas of an event.
+    pub(super) fn push_deltas<E>(
+        &mut self,
+        event: &E,
+        deltas: super::session::Deltas<E>,
+    ) -> Result<(), TooLarge> {
         let mut result = Ok(());
-        P::deltas(event, &mut |delta| {
+        deltas(event, &mut |delta| {
             if result.is_ok() {
                 result = self.push(&delta);
             }

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::completion::DEFAULT_LIMIT;
 use super::{Native, NativeForm, Room};
+use crate::json::Json;
 use crate::json::merge::{self, Merged};
-use crate::json::{Json, Members};
 use crate::sse::TooLarge;
 
 /// An item of an answer: a block, a message, a call, or anything that only the protocol has.
@@ -15,8 +15,8 @@ use crate::sse::TooLarge;
 pub struct CompletedItem {
     /// The number of the item.
     pub key: u64,
-    /// The members that only the protocol has.
-    pub members: Members,
+    /// An object with the members that only the protocol has; `null` if there are none.
+    pub members: Json,
     /// The text; `None` if no text was read.
     pub text: Option<String>,
     /// The reasoning; `None` if no reasoning was read.
@@ -74,6 +74,11 @@ impl Items {
 
     pub(super) fn push(&mut self, native: &Native<'_>, room: &mut Limit) -> Result<(), TooLarge> {
         let members = (native.members)();
+        // Most servers repeat the members of an answer in its last event.
+        let old = self.natives.get(&native.item);
+        if native.form == NativeForm::Latest && old.is_some_and(|old| old.is(&members)) {
+            return Ok(());
+        }
         let weight = merge::weight(&members);
         room.take(weight)?;
         if let Some(key) = native.item {
@@ -87,7 +92,7 @@ impl Items {
             (Some(old), NativeForm::Latest) => old.replace(&members),
             (_, _) => {
                 // The weight of what is replaced remains counted: a sender cannot repeat items without limit.
-                self.natives.insert(native.item, Merged::new(&members));
+                self.natives.insert(native.item, Merged::Whole(members));
                 weight as isize
             }
         };
@@ -106,9 +111,7 @@ impl Items {
                 let native = self.natives.remove(&Some(key));
                 items.push(CompletedItem {
                     key,
-                    members: native
-                        .map(|it| it.into_json().members().collect())
-                        .unwrap_or_default(),
+                    members: native.map(Merged::into_json).unwrap_or_default(),
                     ..CompletedItem::default()
                 });
             }

@@ -64,7 +64,7 @@ mod writer;
 
 pub use answer_options::{AnswerOptions, ToolChoice};
 pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
-pub use blocks::{AnswerDocument, Block, Blocks, End, Failure};
+pub use blocks::{Block, Blocks, End, Failure};
 pub use capabilities::Capabilities;
 pub use completion::{Completion, CompletionError};
 pub use consent::{Decision, Verdict, find_question, plain_text};

@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
-use crate::json::{self, Escape, JsonError, List};
+use crate::json::{self, Escape, Json, JsonError, Kind, List, Members};
 
 /// The rejection of a request: an HTTP status, a message, and the place of the fault.
 ///
@@ -55,6 +55,33 @@ impl Refusal {
     pub fn at(mut self, path: impl Into<Box<str>>) -> Self {
         self.path = path.into();
         self
+    }
+
+    /// Creates a refusal with status 422 for a member that is missing or empty, or that was not read because it is no
+    /// `wanted`: then it is one of the members without a field.
+    ///
+    /// ```
+    /// # use copilot_wire::json::{Kind, Members, Wire};
+    /// # use copilot_wire::protocol::Refusal;
+    /// #[derive(Default, PartialEq, Wire)]
+    /// struct Page {
+    ///     text: String,
+    ///     unknown: Members,
+    /// }
+    ///
+    /// let page = Page::from_json(r#"{"text":7}"#)?;
+    /// let refusal = Refusal::required("text", Kind::String, &page.unknown);
+    /// assert_eq!(refusal.to_string(), "text: must be a string");
+    /// # Ok::<(), copilot_wire::json::JsonError>(())
+    /// ```
+    #[must_use]
+    pub fn required(name: &str, wanted: Kind, unknown: &Members) -> Self {
+        let message: Cow<'static, str> = match unknown.get(name).map(Json::kind) {
+            None => "is missing or empty".into(),
+            Some(kind) if kind == wanted => "must not be empty".into(),
+            Some(_) => format!("must be {}", wanted.with_article()).into(),
+        };
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, message).at(name)
     }
 
     /// Sets the place to a list, or to its first element if no element of the list could be read.

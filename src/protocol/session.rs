@@ -3,13 +3,18 @@
 use std::collections::HashSet;
 use std::mem;
 
-use super::blocks::{AnswerDocument, Block, Blocks, End, Failure};
+use super::blocks::{Block, Blocks, End, Failure};
 use super::writer::Writer;
-use super::{AgentError, Citation, Framing, Part, SendError, TextFrame, ToolCall};
+use super::{
+    AgentError, Citation, Completion, Delta, Framing, Part, SendError, TextFrame, ToolCall,
+};
 use crate::json::Kind;
 
+/// A function that reads the deltas of an event.
+pub(super) type Deltas<E> = fn(&E, &mut dyn FnMut(Delta<'_>));
+
 /// The part of a [`Session`] that is the same in all protocols.
-pub(super) struct State<D> {
+pub(super) struct State<E> {
     pub(super) open: Option<Block>,
     /// The bytes before and after the text of each piece of the open block. Set at the second piece of the block.
     pub(super) frame: Option<TextFrame>,
@@ -21,14 +26,15 @@ pub(super) struct State<D> {
     tools: Option<HashSet<String>>,
     takes_any_call: bool,
     pub(super) citations: Vec<Citation>,
-    pub(super) document: Option<D>,
+    /// The answer so far, if it is not a stream.
+    pub(super) document: Option<(Completion, Deltas<E>)>,
     /// The bytes of the stream's beginning, if the write after them failed: the caller has truncated its buffer, so the
     /// next write must write them again.
     beginning: Vec<u8>,
 }
 
-impl<D> State<D> {
-    fn writer<'a, B: Blocks<Document = D>>(&'a mut self, out: &'a mut Vec<u8>) -> Writer<'a, B> {
+impl<E> State<E> {
+    fn writer<'a, B: Blocks<Event = E>>(&'a mut self, out: &'a mut Vec<u8>) -> Writer<'a, B> {
         Writer {
             state: self,
             out,
@@ -78,7 +84,7 @@ pub(crate) const NOT_OFFERED: &str = "a tool that the request did not offer";
 /// [`finish`](Self::finish), [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
 pub struct Session<B: Blocks> {
     blocks: B,
-    state: State<B::Document>,
+    state: State<B::Event>,
 }
 
 impl<B: Blocks> Session<B> {
@@ -133,13 +139,19 @@ impl<B: Blocks> Session<B> {
         self
     }
 
-    /// Sets the document of an answer without a stream.
+    /// Collects the events in `answer`, in place of a stream, by the [deltas](super::Protocol::deltas) of the protocol.
+    /// The end of the reply is then its [document](Blocks::document).
     #[must_use]
-    pub fn document(mut self, document: Option<B::Document>) -> Self {
-        self.state.document = document;
+    pub fn document(
+        mut self,
+        answer: Completion,
+        deltas: fn(&B::Event, &mut dyn FnMut(Delta<'_>)),
+    ) -> Self {
+        self.state.document = Some((answer, deltas));
         self
     }
 
+    #[inline]
     fn write(
         &mut self,
         out: &mut Vec<u8>,
@@ -193,8 +205,8 @@ impl<B: Blocks> Session<B> {
             }
             self.state.is_done = true;
         }
-        if let Some(document) = self.state.document.take() {
-            document.finish(out);
+        if let Some((answer, _)) = self.state.document.take() {
+            B::document(answer, out);
         }
     }
 
@@ -236,6 +248,7 @@ impl<B: Blocks> Session<B> {
     /// # Errors
     ///
     /// [`SendError`] when the text cannot be sent to this front end.
+    #[inline]
     pub fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.write(out, |blocks, to| blocks.part(Part::Text(text), to))
     }

@@ -2,16 +2,16 @@
 
 use std::mem;
 
-use super::blocks::{AnswerDocument as _, Block, Blocks};
+use super::blocks::{Block, Blocks};
 use super::session::State;
-use super::{Citation, LONGEST_PIECE, Part, SendError, TextFrame, markdown};
+use super::{Citation, Delta, LONGEST_PIECE, Part, SendError, TextFrame, markdown};
 
 /// The bytes that are reserved before the beginning of a stream is written.
 const BEGINNING: usize = 512;
 
 /// Writes to the destination of a reply: the stream or the document.
 pub struct Writer<'a, B: Blocks> {
-    pub(super) state: &'a mut State<B::Document>,
+    pub(super) state: &'a mut State<B::Event>,
     pub(super) out: &'a mut Vec<u8>,
     /// The first error that the document has returned.
     pub(super) result: Result<(), SendError>,
@@ -58,7 +58,9 @@ impl<B: Blocks> Writer<'_, B> {
     pub fn event(&mut self, blocks: &B, event: impl Into<B::Event>) {
         let event = event.into();
         match &mut self.state.document {
-            Some(document) if self.result.is_ok() => self.result = document.push(&event),
+            Some((answer, deltas)) if self.result.is_ok() => {
+                self.result = answer.push_deltas(&event, *deltas).map_err(Into::into);
+            }
             Some(_) => {}
             None => {
                 if self.out.capacity() == 0 {
@@ -86,9 +88,9 @@ impl<B: Blocks> Writer<'_, B> {
             }
             match (&self.state.frame, &mut self.state.document) {
                 (Some(frame), _) => frame.write(text, self.out),
-                (None, Some(document)) if block == Block::Text && !is_first => {
+                (None, Some((answer, _))) if block == Block::Text && !is_first => {
                     if self.result.is_ok() {
-                        self.result = document.push_text(text);
+                        self.result = answer.push(&Delta::Text(text)).map_err(Into::into);
                     }
                 }
                 (None, document) => {

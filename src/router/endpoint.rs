@@ -375,10 +375,13 @@ async fn respond<P: Protocol>(
     router: &super::Inner,
 ) -> Response<Body> {
     let failed = is_stream && P::EXTRAS.awaits_output && fails_early(&mut body, router).await;
-    match is_stream && !failed {
-        true => stream::<P>(body),
-        false => document(body).await,
+    if failed || !is_stream {
+        return document(body).await;
     }
+    let headers = body.take_headers();
+    let mut response = stream::<P>(body);
+    response.headers_mut().extend(headers);
+    response
 }
 
 /// Waits for the first output. Returns `true` if the turn has failed without output.

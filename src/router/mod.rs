@@ -504,7 +504,7 @@ impl Inner {
                 response.headers_mut().insert(ALLOW, allow);
                 response
             }
-            Found::Nothing => refuse(&Refusal::new(StatusCode::NOT_FOUND, "no such path")),
+            Found::Nothing => refuse(&routes::no_such_path(parts.uri.path())),
             Found::OtherHost => {
                 let message = "host not allowed";
                 refuse(&Refusal::new(StatusCode::MISDIRECTED_REQUEST, message))

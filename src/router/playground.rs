@@ -117,6 +117,16 @@ impl Endpoint for Page {
         response
     }
 
+    /// Returns the text that a person reads in the browser: the page has no key to send.
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        let text = format!(
+            "{refusal}\n\nA guard of this router also guards the playground, which has no key to send. Guard the agents \
+             alone: see Router::with and Site::guard.\n"
+        );
+        let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+        refusal.to_response(kind, text).map(Body::full)
+    }
+
     fn kind(&self) -> RouteKind {
         RouteKind::Document
     }

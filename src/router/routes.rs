@@ -1,14 +1,16 @@
 //! The routes of a router, and which one answers a request.
 
 use std::any::TypeId;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use http::request::Parts;
-use http::{HeaderValue, Method};
+use http::{HeaderValue, Method, StatusCode};
 
 use super::guard::Guard;
 use super::path::Path;
 use super::{Endpoint, Inner, socket};
+use crate::protocol::Refusal;
 
 #[derive(Clone)]
 pub(super) struct Route {
@@ -114,4 +116,19 @@ impl Inner {
             Err(_) => Found::Nothing,
         }
     }
+}
+
+/// Returns the refusal of a path without a route. In a debug build it names the feature that has the path.
+pub(super) fn no_such_path(path: &str) -> Refusal {
+    let absent = crate::ABSENT
+        .iter()
+        .find(|(absent, _)| cfg!(debug_assertions) && *absent == path);
+    let message = match absent {
+        Some((_, feature)) => {
+            format!("no such path: it needs the feature `{feature}` of copilot-wire, and a mount")
+                .into()
+        }
+        None => Cow::Borrowed("no such path"),
+    };
+    Refusal::new(StatusCode::NOT_FOUND, message)
 }

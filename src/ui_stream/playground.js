@@ -27,21 +27,14 @@ class UiStreamFront extends Front {
 
   chips() {
     return [
-      { label: "Sample tools", pressed: this.offered, title: "Offer a tool of the page, as assistant-ui does", toggle: () => (this.offered = !this.offered) },
+      toolsChip(this),
       { label: "Version 5.0.0", pressed: this.strict, title: "Refuse what the strictest version refuses", toggle: () => (this.strict = !this.strict) },
     ];
   }
 
   async ask(text) {
     this.messages.push({ id: this.#id(), role: "user", parts: [{ type: "text", text }] });
-    await this.#rounds();
-  }
-
-  async #rounds() {
-    for (let round = 0; round < MOST_CALLS; round += 1) {
-      if (!(await this.#round())) return;
-    }
-    throw new Broken(`Stopped after ${MOST_CALLS} posts: a real page goes on for ever.`);
+    await this.rounds();
   }
 
   #id() {
@@ -51,25 +44,17 @@ class UiStreamFront extends Front {
 
   request() {
     const last = this.messages.at(-1);
+    const { name, ...tool } = WEATHER;
     const continued = last.role === "assistant" && { messageId: last.id };
-    return { id: this.conversation, messages: this.messages, trigger: "submit-message", ...continued, ...(this.offered && { tools: UI_TOOLS }), ...this.extra };
+    return { id: this.conversation, messages: this.messages, trigger: "submit-message", ...continued, ...(this.offered && { tools: { [name]: tool } }), ...this.extra };
   }
 
-  /** Sends one request. Returns `true` if another must follow. */
-  async #round() {
+  async round() {
     const last = this.messages.at(-1);
     const message = last.role === "assistant" ? structuredClone(last) : { id: this.#id(), role: "assistant", parts: [] };
-    const reply = { message, open: new Map(), sources: [], over: false, done: false };
+    const reply = { message, open: new Map(), sources: [], over: false };
     try {
-      for await (const event of this.post(structuredClone(this.request()))) {
-        if (reply.done || event.data.startsWith("[DONE]")) {
-          reply.done = true;
-          continue;
-        }
-        await this.take(event, (chunk) => {
-          if (this.object(chunk, "data")) this.#chunk(chunk, reply);
-        });
-      }
+      await this.stream((chunk) => this.#chunk(chunk, reply), this.request());
       if (reply.sources.length > 0) this.answer.sources("Sources", reply.sources);
       if (!reply.over) this.answer.notice("The stream ended without finish: a page takes this for a whole answer.");
     } finally {
@@ -142,9 +127,7 @@ class UiStreamFront extends Front {
     const step = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
     for (const part of step.filter(({ state, providerExecuted }) => state === "input-available" && !providerExecuted)) {
       const name = part.toolName ?? part.type.slice(5);
-      const canned = name === "get_weather" && { place: asText(part.input?.place), temperature: 19, unit: "°C", sky: "clear" };
-      const why = canned ? "" : "The page runs this tool: write its result.";
-      part.output = await callCard(this.answer, { name, args: part.input, result: canned || {}, why }, this.abort.signal);
+      part.output = await this.result(name, part.input, "The page runs this tool: write its result.");
       part.state = "output-available";
     }
     const asked = step.filter(({ state }) => state === "approval-requested");
@@ -159,7 +142,7 @@ class UiStreamFront extends Front {
     const { title, message } = part.input ?? {};
     this.answer.confirm({ title: asText(title), message: asText(message) }, (approved) => {
       Object.assign(part, { state: "approval-responded", approval: { ...part.approval, approved } });
-      this.queue(() => this.#rounds());
+      this.queue(() => this.rounds());
     });
   }
 }
@@ -195,10 +178,6 @@ const UI_CHUNKS = new Map(
     abort: "",
   }).map(([type, names]) => [type, names.split(" ")]),
 );
-
-const UI_TOOLS = {
-  get_weather: { description: "The weather at a place", parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] } },
-};
 
 addFront("ui-stream", UiStreamFront, {
   "text-delta": { kind: "text", gist: (value) => asText(value.delta) },

@@ -1,7 +1,6 @@
 //! Writing one reply.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::mem;
 
 use super::chunk::{
@@ -113,7 +112,6 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
     type Event = Event;
-    type Document = Infallible;
 
     const TRIMS: bool = true;
 

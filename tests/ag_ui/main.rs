@@ -18,4 +18,3 @@ mod native;
 mod properties;
 mod requests;
 mod support;
-mod words;

@@ -1,7 +1,5 @@
 //! Helpers of the AG-UI tests.
 
-use std::pin::Pin;
-
 use copilot_wire::ag_ui::{AgUi, Event, Mount};
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
 use copilot_wire::{Agent, Reply, Request, Router, agent_fn};
@@ -11,8 +9,6 @@ use http::Method;
 use serde_json::{Value, json};
 
 pub(crate) use crate::exchange::{send, whole};
-
-pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
 
 pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<AgUi> + 'static
 where

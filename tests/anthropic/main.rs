@@ -11,7 +11,6 @@ mod client;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod failures;
-mod golden;
 mod http;
 mod models;
 mod native;

@@ -1,6 +1,5 @@
 //! Helpers of the Anthropic tests.
 
-use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
 use copilot_wire::anthropic::{Anthropic, Model};
@@ -10,8 +9,6 @@ use http::Method;
 use serde_json::{Value, json};
 
 pub(crate) use crate::exchange::{send, whole};
-
-pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
 
 pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<Anthropic> + 'static
 where

@@ -1,14 +1,9 @@
 //! The shared vocabulary on OpenAI, through the router.
 
-use copilot_wire::json::Json;
 use copilot_wire::openai::{
-    ChatCompletion, ChatMessage, ChatRequest, Ending, ErrorObject, FinishReason, Function, Model,
-    OpenAi,
+    ChatMessage, ChatRequest, Ending, FinishReason, Function, Model, OpenAi,
 };
-use copilot_wire::protocol::{
-    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
-    Table, ToolCall, Verdict,
-};
+use copilot_wire::protocol::{AgentError, Citation, Confirmation, Conversation, Verdict};
 use copilot_wire::{Reply, Request, Router, agent_fn};
 use serde_json::json;
 
@@ -46,99 +41,6 @@ pub(crate) fn text(read: &Read) -> String {
         .content
         .text()
         .into_owned()
-}
-
-#[test]
-fn every_part_has_an_equivalent() {
-    let rows = || json!([{"height": 4.2, "port": "Brest"}]);
-    let read = answer(move |reply| async move {
-        reply
-            .cite(Citation::new("Tide tables").url("https://tides.example/brest"))
-            .await?;
-        reply
-            .status(Status::new("looking").detail("port", "Brest"))
-            .await?;
-        reply.text("High water.").await?;
-        reply.table(Table::new("Tides", &rows())?).await?;
-        let kind = ChartKind::Bar {
-            x: "port".into(),
-            y: vec!["height".into()],
-        };
-        reply.chart(Chart::new("Drawn", kind, &rows())?).await?;
-        reply.error(Notice::new("One port is missing.")).await?;
-        reply.cite(Citation::new("A friend")).await?;
-        Ok(())
-    });
-    let grid = "| height | port |\n| --- | --- |\n| 4.2 | Brest |\n\n";
-    assert_eq!(
-        text(&read),
-        format!(
-            "High water.\n\n**Tides**\n\n{grid}\n\n**Drawn**\n\n{grid}\
-             \n\n**Error:** One port is missing.\n\n\
-             \n\n**Sources**\n\n- [Tide tables](https://tides.example/brest)\n- A friend\n"
-        )
-    );
-}
-
-#[test]
-fn a_status_alone_is_nothing() {
-    let read = answer(|reply| async move {
-        reply.status("working").await?;
-        Ok(reply.text("Done.").await?)
-    });
-    assert_eq!(text(&read), "Done.");
-    assert_eq!(read.chunks.len(), 3);
-}
-
-#[test]
-fn a_call_ends_the_turn() {
-    let read = answer(|reply| async move {
-        reply.text("One moment.").await?;
-        reply.cite(Citation::new("A friend")).await?;
-        reply.call(ToolCall::new("get_tide", &json!({"port": "Brest"}))?)?;
-        Ok(())
-    });
-    let completion = read.completion();
-    assert_eq!(
-        completion.choices[0].finish_reason,
-        Some(FinishReason::ToolCalls)
-    );
-    let call = &completion.calls()[0];
-    assert!(call.id.starts_with("call_") && call.id.len() == 37);
-    assert_eq!(call.function.name, "get_tide");
-    assert_eq!(call.function.arguments, r#"{"port":"Brest"}"#);
-    assert_eq!(text(&read), "One moment.\n\n**Sources**\n\n- A friend\n");
-}
-
-#[test]
-fn only_tools_on_offer_can_be_called_and_only_with_an_object() {
-    let outcome = |call: fn() -> ToolCall| {
-        let failing = move |reply: Reply<OpenAi>| async move {
-            let result = reply.call(call());
-            match result {
-                Err(SendError::Unsupported(_)) => Err(AgentError::new("unsupported")),
-                Err(SendError::Invalid(_)) => Err(AgentError::new("invalid")),
-                other => panic!("{other:?}"),
-            }
-        };
-        let router = Router::new()
-            .mount(Model::new("m"), agent(failing))
-            .unwrap();
-        let request = stream(vec![ChatMessage::user("hi")]).to_json();
-        let (status, text) = post(&router, std::str::from_utf8(&request).unwrap());
-        assert_eq!(status, 400);
-        ErrorObject::find(&Json::parse(text).unwrap())
-            .unwrap()
-            .message
-    };
-    assert_eq!(
-        outcome(|| ToolCall::new("rm", &json!({})).unwrap()),
-        "unsupported"
-    );
-    assert_eq!(
-        outcome(|| ToolCall::new("get_tide", &[1]).unwrap()),
-        "invalid"
-    );
 }
 
 #[test]
@@ -235,34 +137,5 @@ fn a_question_is_answered_in_the_next_turn() {
         vec![agreed()],
     ] {
         assert!(said(messages).contains("To agree"));
-    }
-}
-
-/// Reasoning is beside the text, in the chunks and in the message of a completion.
-#[test]
-fn reasoning_is_no_part_of_the_text() {
-    let router = Router::new().mount(
-        Model::new("m"),
-        agent(async |reply: Reply<OpenAi>| {
-            reply.reasoning("Two and two\n").await?;
-            reply.text("Four.").await?;
-            Ok(reply.reasoning("is \"four\".").await?)
-        }),
-    );
-    let router = router.unwrap();
-    let thought = json!("Two and two\nis \"four\".").to_string();
-    let streamed = ask(&router, &stream(vec![ChatMessage::user("hi")]));
-    check(&streamed, false, End::Done);
-    let streamed = Read::all(streamed.as_bytes());
-    let whole = ask(
-        &router,
-        &stream(vec![ChatMessage::user("hi")]).stream(false),
-    );
-    let whole = ChatCompletion::from_json(whole.into_bytes()).unwrap();
-    for completion in [streamed.completion(), whole] {
-        let message = completion.message().unwrap();
-        assert_eq!(message.content.text(), "Four.");
-        let found = message.unknown.get("reasoning_content").unwrap();
-        assert_eq!(found.text(), thought);
     }
 }

@@ -4,14 +4,14 @@ use copilot_wire::anthropic::Anthropic;
 use copilot_wire::json::Json;
 use copilot_wire::models::Upstream;
 use copilot_wire::openai::OpenAi;
-use copilot_wire::protocol::{Completion, EventDecoder};
+use copilot_wire::protocol::{Blocks as _, Completion, EventDecoder};
 use copilot_wire::responses::Responses;
 use serde_json::{Value, json};
 
 use crate::streams::{CHAT, MESSAGES, RESPONSES, Sent, blocks, sent, stream};
 use crate::{Gateway, data, request};
 
-fn documents() -> [(&'static str, Value); 3] {
+pub(crate) fn documents() -> [(&'static str, Value); 3] {
     [
         (
             CHAT,
@@ -120,14 +120,19 @@ fn assembled<U: Upstream>(stream: &str, size: usize) -> Value {
             answer.push_event::<U>(event).unwrap();
         }
     }
-    let written = U::render(answer);
+    let render = |answer| {
+        let mut document = Vec::new();
+        U::Blocks::document(answer, &mut document);
+        document
+    };
+    let written = render(answer);
     // A document says what the stream says.
     let mut again = Completion::new();
     for event in U::document(&Json::parse(written.clone()).unwrap()).unwrap() {
         again.push_event::<U>(&event).unwrap();
     }
     let document: Value = serde_json::from_slice(&written).unwrap();
-    let again: Value = serde_json::from_slice(&U::render(again)).unwrap();
+    let again: Value = serde_json::from_slice(&render(again)).unwrap();
     assert_eq!(again, document);
     document
 }

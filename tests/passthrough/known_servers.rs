@@ -159,7 +159,7 @@ fn table() -> String {
 
 #[test]
 fn the_guide_has_the_known_servers() {
-    let guide = include_str!("../../src/guide/models.md");
+    let guide = include_str!("../../src/guide/profiles.md");
     assert!(
         guide.contains(&table()),
         "the table of the guide must be:\n{}",

@@ -8,6 +8,7 @@ mod documents;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod framing;
+mod headers;
 mod known_servers;
 mod profiles;
 mod relayed;
@@ -20,13 +21,13 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
-use copilot_wire::models::{Passthrough, Upstream};
+use copilot_wire::models::{Passthrough, Profile, Upstream};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::responses::Responses;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use exchange::{send, whole};
-use http::Response;
+use http::{HeaderMap, Response};
 use serde_json::{Value, json};
 use streams::{CHAT, MESSAGES, RESPONSES};
 
@@ -38,6 +39,8 @@ pub(crate) struct Gateway {
     pub(crate) pieces: Vec<Bytes>,
     /// Set if the model's server stays silent after the pieces.
     pub(crate) hangs: bool,
+    /// The headers of the answer.
+    pub(crate) headers: HeaderMap,
     /// The bodies of the requests to the model's server.
     pub(crate) asked: Arc<Mutex<Vec<Value>>>,
 }
@@ -53,6 +56,7 @@ impl Gateway {
             path,
             pieces: pieces.map(Bytes::copy_from_slice).collect(),
             hangs: false,
+            headers: HeaderMap::new(),
             asked: Arc::default(),
         }
     }
@@ -72,9 +76,10 @@ impl Gateway {
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
         let mut passthrough = Passthrough::<U, P>::new(&request, reply);
-        let body = passthrough.body(&mut U::ask(&request));
+        let body = passthrough.body(&mut Profile::default().ask::<U, _>(&request));
         let body = serde_json::from_slice(&body).unwrap();
         self.asked.lock().unwrap().push(body);
+        passthrough.headers(&self.headers);
         for piece in &self.pieces {
             passthrough.write(piece).await?;
         }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use copilot_wire::json::Escape;
 use copilot_wire::protocol::{
-    AnswerDocument, Block, Blocks, Citation, End, Part, Room, SendError, Session, TextFrame, Writer,
+    Block, Blocks, Citation, Completion, Delta, End, Part, SendError, Session, TextFrame, Writer,
 };
 
 /// `twice` breaks the rule that pieces differ in one text only.
@@ -13,37 +13,18 @@ struct Plain {
     twice: bool,
 }
 
-/// Events of at most ten bytes, and all texts that were added to an open block.
-#[derive(Default)]
-struct Document(Vec<String>);
-
-impl AnswerDocument<String> for Document {
-    fn push(&mut self, event: &String) -> Result<(), SendError> {
-        Room::<10>::default().check(event.len())?;
-        self.0.push(event.clone());
-        Ok(())
-    }
-
-    fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        Room::<10>::default().check(text.len())?;
-        self.0.push(format!("+{text}"));
-        Ok(())
-    }
-
-    fn finish(self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.0.join(" ").as_bytes());
-    }
-}
-
 impl Blocks for Plain {
     type Output = Vec<&'static str>;
     type Ending = Infallible;
     type Event = String;
-    type Document = Document;
 
     fn write(&self, event: &String, out: &mut Vec<u8>) {
         out.extend_from_slice(event.as_bytes());
         out.push(b'\n');
+    }
+
+    fn document(answer: Completion, out: &mut Vec<u8>) {
+        out.extend_from_slice(answer.text().as_bytes());
     }
 
     fn piece(&self, block: Block, text: String) -> Option<String> {
@@ -90,7 +71,9 @@ fn stream(twice: bool) -> Session<Plain> {
 }
 
 fn document() -> Session<Plain> {
-    Session::new(Plain::default()).document(Some(Document::default()))
+    // Ten bytes of text, and what a first piece takes besides.
+    let answer = Completion::new().limit(10 + 128);
+    Session::new(Plain::default()).document(answer, |event, to| to(Delta::Text(event)))
 }
 
 /// Writes three texts, three pieces of reasoning and a text, as a reply does.
@@ -138,11 +121,14 @@ fn a_frame_is_made_for_the_third_piece_of_a_block() {
 
 #[test]
 fn a_document_has_the_same_pieces() {
-    let (mut session, mut out) = (document(), Vec::new());
+    let answer = Completion::new();
+    let session = Session::new(Plain::default());
+    let mut session = session.document(answer, |event, to| to(Delta::Text(event)));
+    let mut out = Vec::new();
     write(&mut session, &mut out);
     assert!(out.is_empty());
     session.finish(&mut out);
-    let expected = "t\"a\" +b +c\u{2028} r\"x\" r\"y\" r\"z\" t\"d\" end";
+    let expected = "t\"a\"bc\u{2028}r\"x\"r\"y\"r\"z\"t\"d\"end";
     assert_eq!(String::from_utf8(out).unwrap(), expected);
 }
 
@@ -152,7 +138,7 @@ fn a_document_that_is_full_is_an_error_whatever_comes_after() {
     let events = |events: &[&'static str]| events.to_vec();
     let full = session.output(&events(&["12345678901", "b"]), &mut out);
     assert!(matches!(full, Err(SendError::TooLarge(_))), "{full:?}");
-    let fits = events(&["1234567890", "b"]);
+    let fits = events(&["123456789", "b"]);
     assert_eq!(session.output(&fits, &mut out), Ok(()));
 }
 
@@ -201,7 +187,6 @@ impl Blocks for Endless {
     type Output = Infallible;
     type Ending = Infallible;
     type Event = &'static str;
-    type Document = Infallible;
 
     fn write(&self, event: &&'static str, out: &mut Vec<u8>) {
         out.extend_from_slice(event.as_bytes());

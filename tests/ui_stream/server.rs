@@ -113,7 +113,7 @@ fn a_page_of_another_origin_is_let_in_by_one_line() {
 
 #[test]
 fn the_conformance_kit_finds_nothing() {
-    let router = router(Mount::new(), agent(crate::golden::parts));
+    let router = router(Mount::new(), agent(crate::golden::native));
     let report = block_on(check(&router, Target::new(kit::<UiStream>())));
     assert!(report.is_clean(), "{report}");
 }

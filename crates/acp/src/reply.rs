@@ -198,7 +198,6 @@ impl Blocks for Updates {
     type Output = SessionUpdate;
     type Ending = StopReason;
     type Event = Event;
-    type Document = std::convert::Infallible;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write_data(out);

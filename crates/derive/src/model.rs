@@ -79,7 +79,8 @@ impl Fixed {
 
     fn write(&self) -> TokenStream {
         let Self { key, value, .. } = self;
-        quote!(if !is_retained(#key) { object.str(#key, #value); })
+        let member = self::key(key);
+        quote!(if !is_retained(#key) { #member.str(#value); })
     }
 }
 
@@ -143,9 +144,10 @@ impl<'a> Member<'a> {
             true => LitBool::new(true, ident.span()).into_token_stream(),
             false => quote!(!::copilot_wire::__private::Wire::is_absent(&self.#ident)),
         };
+        let member = self::key(key);
         quote! {
             if #is_written && !(is_retained(#key) && ::copilot_wire::__private::is_unset(&self.#ident, #always)) {
-                ::copilot_wire::__private::Wire::write_to(&self.#ident, object.member(#key));
+                ::copilot_wire::__private::Wire::write_to(&self.#ident, #member);
             }
         }
     }
@@ -195,6 +197,18 @@ impl<'a> Member<'a> {
                 self
             }
         })
+    }
+}
+
+/// Returns the expression that writes the key of a member and returns the writer of its value.
+pub(crate) fn key(key: &str) -> TokenStream {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$".contains(&byte);
+    match key.bytes().all(is_plain) {
+        true => {
+            let key = format!(",\"{key}\":");
+            quote!(::copilot_wire::__private::key(object, #key))
+        }
+        false => quote!(object.member(#key)),
     }
 }
 

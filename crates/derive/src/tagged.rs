@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
 
 use crate::attributes::{Case, Options, Show};
+use crate::model;
 use crate::names::other;
 
 const VARIANT: &str = "name member other content hidden cut secret";
@@ -121,10 +122,12 @@ impl<'a> Choice<'a> {
                 (quote!({ #(#idents: #values),* }), values, keys)
             }
         };
+        let key = model::key(&key.value());
+        let keys = keys.iter().map(|key| model::key(key));
         quote! {
             Self::#ident #fields => ::copilot_wire::__private::object(#to, |object| {
-                object.str(#key, #tag);
-                #(::copilot_wire::__private::Wire::write_to(#values, object.member(#keys));)*
+                #key.str(#tag);
+                #(::copilot_wire::__private::Wire::write_to(#values, #keys);)*
             }),
         }
     }

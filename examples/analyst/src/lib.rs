@@ -1,18 +1,29 @@
 //! The agent that the example servers serve, and what they have in common.
 //!
 //! It needs no API key: it tells what data says, looks things up in the guide, asks before it deletes
-//! and calls tools that fit, so that a front end has something to show of each. With `OPENAI_BASE_URL` set (and `OPENAI_API_KEY`, `OPENAI_MODEL`) it
-//! answers from that model instead.
+//! and calls tools that fit, so that a front end has something to show of each. With the feature `model`, and with
+//! `OPENAI_BASE_URL` set (and `OPENAI_API_KEY`, `OPENAI_MODEL`), it answers from that model instead. With the feature
+//! `signatures` it verifies the requests of GitHub Copilot.
 
 mod analyst;
 mod dataset;
 mod library;
+#[cfg(feature = "model")]
 mod model;
+#[cfg(not(feature = "model"))]
+#[path = "no_model.rs"]
+mod model;
+#[cfg(feature = "signatures")]
+mod signatures;
+#[cfg(not(feature = "signatures"))]
+#[path = "unsigned.rs"]
 mod signatures;
 mod talk;
 
 pub use analyst::Analyst;
-pub use model::{Model, shown};
+pub use model::Model;
+#[cfg(feature = "model")]
+pub use model::shown;
 pub use signatures::mount as github_mount;
 
 use std::error::Error;
@@ -39,7 +50,8 @@ pub async fn main(serve: impl AsyncFnOnce(u16) -> Result<(), Box<dyn Error>>) ->
     const USAGE: &str = "\
         Serves the built-in agent to every front end on http://127.0.0.1:7777.\n\
         usage: [--port N]\n\
-        environment: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, to answer from that model; GITHUB_SIGNATURES";
+        environment, with the feature `model`: OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, to answer from that model\n\
+        environment, with the feature `signatures`: GITHUB_SIGNATURES, which is test, github, off, or the address of keys";
     let arguments: Vec<_> = std::env::args().skip(1).collect();
     let arguments: Vec<_> = arguments.iter().map(String::as_str).collect();
     let port = match arguments[..] {
@@ -64,25 +76,32 @@ pub async fn main(serve: impl AsyncFnOnce(u16) -> Result<(), Box<dyn Error>>) ->
     }
 }
 
-/// Tells where the server is.
+/// Tells where the server is, and what to try next.
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
 pub fn greet(address: SocketAddr) {
-    println!("copilot-wire: listening on http://{address}");
-    println!("  Your browser       open http://{address} and talk to the agent");
-    println!("  OpenBB Workspace   add http://{address} as an agent");
+    let signed = if cfg!(feature = "signatures") {
+        ", signed; GITHUB_SIGNATURES=off takes all"
+    } else {
+        ""
+    };
     println!(
-        "  GitHub Copilot     POST http://{address}/github, signed; GITHUB_SIGNATURES=off takes all"
+        "copilot-wire: listening on http://{address}
+  Your browser       open http://{address} and talk to the agent
+  OpenBB Workspace   add http://{address} as an agent
+  GitHub Copilot     POST http://{address}/github{signed}
+  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions
+  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`; Codex too
+  Anthropic clients  base URL http://{address}, any key, model `analyst`; Claude Code too
+  AI SDK pages       useChat with the API http://{address}/api/chat
+  AG-UI apps         POST http://{address}/agui
+  MCP clients        the tool `ask` at http://{address}/mcp
+
+Try next:
+  ask it             curl -N http://{address}/v1/chat/completions -H 'content-type: application/json' -d '{{
+                       \"model\": \"analyst\", \"stream\": true, \"messages\": [{{\"role\": \"user\", \"content\": \"Hello\"}}]}}'
+  Claude Code        ANTHROPIC_BASE_URL=http://{address} ANTHROPIC_API_KEY=any claude
+  an agent of yours  README.md, \"Your own agent\": ten lines"
     );
-    println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
-    println!(
-        "  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`; Codex too"
-    );
-    println!(
-        "  Anthropic clients  base URL http://{address}, any key, model `analyst`; Claude Code too"
-    );
-    println!("  AI SDK pages       useChat with the API http://{address}/api/chat");
-    println!("  AG-UI apps         POST http://{address}/agui");
-    println!("  MCP clients        the tool `ask` at http://{address}/mcp");
 }
 
 /// Returns a router with the example agent on every front end.
@@ -129,8 +148,11 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
         .mount(copilot_wire::ag_ui::Mount::new(), agent.clone())?
         .mount(tool, agent)?;
-    Ok(match signer {
-        Some(signer) => router.playground_signer(move |body| signer.sign(body))?,
-        None => router,
-    })
+    #[cfg(feature = "signatures")]
+    if let Some(signer) = signer {
+        return Ok(router.playground_signer(move |body| signer.sign(body))?);
+    }
+    #[cfg(not(feature = "signatures"))]
+    let None = signer;
+    Ok(router)
 }

@@ -88,7 +88,6 @@ impl Blocks for Reply {
     type Output = Say;
     type Ending = Ending;
     type Event = String;
-    type Document = Infallible;
 
     fn write(&self, event: &String, out: &mut Vec<u8>) {
         out.extend_from_slice(event.as_bytes());

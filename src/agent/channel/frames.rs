@@ -237,7 +237,7 @@ impl<P: Protocol> Frames for Channel<P> {
     fn release(&self) -> bool {
         let mut state = self.lock();
         state.held = false;
-        state.headers.is_some()
+        state.is_refused
     }
 
     fn is_cancelled(&self) -> bool {

@@ -100,7 +100,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use http::StatusCode;
+use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::staging::{self, HIGH_WATER, Staging};
 use super::wakeup::Task;
@@ -143,6 +143,7 @@ impl<P: Protocol> Channel<P> {
             passthrough: Passthrough::Off,
             held: false,
             headers: None,
+            is_refused: false,
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
             document: (!is_stream).then(Document::default),
@@ -365,15 +366,20 @@ impl<P: Protocol> Channel<P> {
     }
 
     /// Passes the collected text of a document to the session.
+    #[inline]
     fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
-        let Some(document) = &mut state.document else {
-            return Ok(());
-        };
-        if document.text.is_empty() {
-            return Ok(());
+        match &mut state.document {
+            Some(document) if !document.text.is_empty() => {
+                let text = mem::take(&mut document.text);
+                self.hand_over_text(state, &text)
+            }
+            _ => Ok(()),
         }
-        let text = mem::take(&mut document.text);
-        let written = self.write(state, |session, out| session.text(&text, out));
+    }
+
+    #[inline(never)]
+    fn hand_over_text(&self, state: &mut State<P>, text: &str) -> Result<(), SendError> {
+        let written = self.write(state, |session, out| session.text(text, out));
         if let Err(SendError::TooLarge(limit)) = written {
             state.too_large = Some(limit);
         }
@@ -405,7 +411,10 @@ impl<P: Protocol> Channel<P> {
         };
         let staged = staging::with(self.id(), |staging| {
             // Bytes of other threads are later than those in the staging buffer, or unordered.
-            staging.out.append(&mut state.overflow);
+            if !state.overflow.is_empty() {
+                staging.out.append(&mut state.overflow);
+            }
+            staging.reserve();
             // If `render` panics, the text frame may be outdated; `stale` then makes text writes take the lock.
             self.stale.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut staging.out);
@@ -440,6 +449,14 @@ impl<P: Protocol> Channel<P> {
     fn length(&self, state: &mut State<P>) -> usize {
         let staged = staging::with(self.id(), |staging| staging.out.len());
         state.unstaged().len() + staged.unwrap_or(0)
+    }
+
+    /// Sets a header of the response.
+    pub(super) fn set_header(&self, name: HeaderName, value: HeaderValue) {
+        self.lock()
+            .headers
+            .get_or_insert_default()
+            .append(name, value);
     }
 
     /// Adds `usage` to the usage of the turn, and returns the sum.
@@ -530,6 +547,7 @@ impl<P: Protocol> Channel<P> {
             let headers = error.into_iter().flat_map(AgentError::headers);
             head.headers.extend(headers.cloned());
             (state.status, state.headers) = (head.status, Some(Box::new(head.headers)));
+            state.is_refused = true;
             body
         });
         // Closing writes do not fail: they only run code of the protocol, without data of the agent.

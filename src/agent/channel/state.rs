@@ -40,8 +40,10 @@ pub(super) struct State<P: Protocol> {
     pub(super) held: bool,
     /// The status of a closed turn.
     pub(super) status: StatusCode,
-    /// The headers of a failure that is the whole response.
+    /// Headers of the response beside those of every response of its kind.
     pub(super) headers: Option<Box<HeaderMap>>,
+    /// `true` if a failure is the whole response.
+    pub(super) is_refused: bool,
     pub(super) reply: Handle,
     /// The task of a detached run.
     pub(super) run: Option<Waker>,
@@ -156,6 +158,7 @@ impl<P: Protocol> State<P> {
     }
 
     /// Updates the text frame and the token limit of the buffer from the session.
+    #[inline]
     pub(super) fn refresh(&self, staging: &mut Staging) {
         staging.frame = match self.untimed {
             true => None,

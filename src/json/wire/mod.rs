@@ -284,6 +284,11 @@ pub fn is_unset<T: Wire + Default + PartialEq>(field: &T, always: bool) -> bool 
     field.is_absent() || always && *field == T::default()
 }
 
+/// Writes the key of a declared member, given as `,"key":`, and returns a writer for its value.
+pub fn key<'a>(object: &'a mut ObjectWriter<'_>, key: &'static str) -> ValueWriter<'a> {
+    object.prepared(key)
+}
+
 /// Writes an object with a closure that cannot fail.
 pub fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'_>)) {
     let result = to.object(|object| {

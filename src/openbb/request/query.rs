@@ -102,14 +102,8 @@ impl QueryRequest {
         if !request.messages.is_empty() || !request.query.is_empty() {
             return Ok(request);
         }
-        // What the model did not take, also an empty list, is among the unknown members. That tells
-        // the three cases apart.
-        let message = match request.unknown.get("messages").map(Json::kind) {
-            None => "is missing",
-            Some(Kind::Array) => "must not be empty",
-            Some(_) => "must be an array",
-        };
-        Err(unprocessable(message).at_list("messages", &request.messages))
+        let refusal = Refusal::required("messages", Kind::Array, &request.unknown);
+        Err(refusal.at_list("messages", &request.messages))
     }
 
     /// Returns an iterator over all widgets with their tiers: primary, secondary, extra.

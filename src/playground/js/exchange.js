@@ -43,7 +43,7 @@ function readerOf(type) {
 async function* exchange(log, { path, headers, body, signal }) {
   const sent = { "content-type": "application/json", ...headers };
   const text = JSON.stringify(body);
-  const entry = log.exchange(path, sent, body, text);
+  const entry = log.exchange(path, sent, text);
   let stream;
   try {
     // Real front ends send no cookies of the page, and a redirect would send the request to another server.

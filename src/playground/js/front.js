@@ -13,16 +13,43 @@ function addFront(protocol, front, events = {}) {
 }
 
 class Front {
+  /** The name of the agent while none is known. */
+  static unnamed = "Agent";
+
   constructor({ path, route }, page) {
     this.path = path;
     this.route = route;
     this.page = page;
     this.abort = null;
     this.talk = 0;
-    this.agent = "Agent";
+    this.choose("");
     this.log = new Log();
     this.chat = new Chat(() => this.intro(), (text) => this.send(text));
     this.forget();
+  }
+
+  /** Sets the name of the model or tool that requests ask for. */
+  choose(name) {
+    this.chosen = name;
+    this.agent = name || this.constructor.unnamed;
+  }
+
+  /** Requests the names to choose from. A server without a list takes any name. */
+  async list(path, options, names) {
+    this.first = path;
+    try {
+      const response = await fetch(path, { credentials: "omit", ...options });
+      this.listed = names(await response.json()).map(asText);
+      this.choose(this.chosen || (this.listed[0] ?? ""));
+      this.page.changed();
+    } catch {
+      // The turn shows the reason.
+    }
+  }
+
+  nameField(label) {
+    const set = (name) => this.choose(name);
+    return this.listed?.length > 0 ? selectField(label, this.chosen, this.listed.map((name) => [name, name]), set) : textField(label, this.chosen, set);
   }
 
   get busy() {
@@ -102,8 +129,56 @@ class Front {
     this.ready = null;
   }
 
+  /** Sends requests while `round` returns `true`, because results of calls must follow. */
+  async rounds() {
+    for (let count = 0; count < MOST_CALLS; count += 1) {
+      if (!(await this.round())) return;
+    }
+    throw new Broken(`Stopped after ${MOST_CALLS} rounds of calls.`);
+  }
+
   post(body, headers = {}, path = this.path) {
     return exchange(this.log, { path, headers, body, signal: this.abort.signal });
+  }
+
+  /** Posts a request and reads the objects of its answer, up to `[DONE]`. Returns `true` if there was one. */
+  async stream(read, body, headers, path) {
+    let done = false;
+    for await (const event of this.post(body, headers, path)) {
+      // An event without data has only an id. Everything after the end is ignored.
+      if (done || event.data === "") continue;
+      if (event.data.startsWith("[DONE]")) done = true;
+      else await this.take(event, (value) => this.object(value, "data") && read(value, event.name));
+    }
+    return done;
+  }
+
+  /** Reads a chunk of chat completions: shows its text, passes its calls on, and returns the text and the reason of the end. */
+  chunk({ choices }, called) {
+    // Clients show one choice, which is the first.
+    const choice = this.objects(choices ?? [], "choices").find(({ index }) => !(index > 0)) ?? {};
+    const { delta = {}, finish_reason: finish } = choice;
+    if (!this.object(delta, "delta")) return { said: "", finish };
+    const said = asText(delta.content) + asText(delta.refusal);
+    this.answer.text(said);
+    for (const call of this.objects(delta.tool_calls ?? [], "tool_calls")) {
+      const { function: part = {} } = call;
+      if (this.object(part, "tool_calls[].function")) called({ ...call, function: part });
+    }
+    return { said, finish };
+  }
+
+  /** Shows a call and returns its result: of a sample tool by itself, of any other one as the reader writes it. */
+  result(name, args, why = "This tool has no result of its own here: write one.") {
+    const sample = name === WEATHER.name;
+    const result = sample ? { place: asText(args?.place), temperature: 19, unit: "°C", sky: "clear" } : {};
+    return callCard(this.answer, { name, args, result, why: sample ? "" : why }, this.abort.signal);
+  }
+
+  /** Shows the numbers of tokens below the answer. */
+  counted(...tokens) {
+    const known = tokens.filter((count) => count !== undefined && count !== null);
+    if (known.length > 0) this.answer.extra = [`${known.map(asText).join(" + ")} tokens`];
   }
 
   /** Processes one event. An error is reported, and the turn continues. */

@@ -32,9 +32,9 @@ class Log {
     this.#show();
   }
 
-  exchange(path, headers, body, text) {
+  exchange(path, headers, text) {
     this.list.querySelector(".nothing")?.remove();
-    const entry = new Exchange(this, path, headers, body, text);
+    const entry = new Exchange(this, path, headers, text);
     this.list.append(entry.node);
     this.grown();
     return entry;
@@ -72,7 +72,7 @@ class Log {
 class Exchange {
   #over = false;
 
-  constructor(log, path, headers, body, text) {
+  constructor(log, path, headers, text) {
     this.log = log;
     this.start = performance.now();
     this.elapsed = 0;
@@ -92,7 +92,7 @@ class Exchange {
       "section",
       { class: "exchange" },
       el("header", {}, el("code", {}, `POST ${path}`), this.state, this.sum),
-      requestRow(path, headers, body, text),
+      requestRow(path, headers, text),
       this.rows.node,
     );
   }
@@ -184,7 +184,7 @@ function opens(summary, body) {
   return details;
 }
 
-function requestRow(path, headers, body, text) {
+function requestRow(path, headers, text) {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
   const curl = () =>
     [`curl -N '${location.origin}${path}'`, ...lines.map((line) => `-H ${quoted(line)}`), `-d ${quoted(text)}`].join(" \\\n  ");
@@ -199,7 +199,8 @@ function requestRow(path, headers, body, text) {
   const content = () => [
     jsonText(lines.join("\n"), false),
     el("p", { class: "fine" }, "Body", copyButton(text)),
-    jsonView(body),
+    // Not the object that was sent: the conversation has grown since.
+    jsonView(JSON.parse(text)),
     el("p", { class: "fine" }, "As a command", copyButton(curl)),
   ];
   return el("div", { class: "request" }, opens(summary, content));

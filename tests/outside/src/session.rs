@@ -19,7 +19,6 @@ impl Blocks for Reply {
     type Output = Output;
     type Ending = Infallible;
     type Event = Event;
-    type Document = Infallible;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write(out);

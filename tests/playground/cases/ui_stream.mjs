@@ -76,7 +76,7 @@ test("ui-stream: what breaks a page is said", async (p) => {
   for (const [stream, why] of [
     [START + delta + END, "the block t1 is not open"],
     [START, "The stream ended without finish"],
-    [START + event(TOOL) + event({ type: "tool-output-available", toolCallId: "c1", output: 1 }) + END, "a real page goes on for ever"],
+    [START + event(TOOL) + event({ type: "tool-output-available", toolCallId: "c1", output: 1 }) + END, "Stopped after 12 rounds of calls"],
   ]) {
     await p.answers(STREAM, stream);
     await p.open(PAGE);

@@ -16,6 +16,11 @@ use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 #[doc = include_str!("../../../src/guide/clients.md")]
 pub struct Clients;
 
+/// The chapter on editors.
+#[cfg(doctest)]
+#[doc = include_str!("../../../src/guide/editors.md")]
+pub struct Editors;
+
 /// The front page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
@@ -30,6 +35,11 @@ pub struct Servers;
 #[cfg(doctest)]
 #[doc = include_str!("../../../src/guide/first_server.md")]
 pub struct FirstServer;
+
+/// The chapter on WebSockets.
+#[cfg(doctest)]
+#[doc = include_str!("../../../src/guide/websocket.md")]
+pub struct WebSockets;
 
 struct Parrot;
 

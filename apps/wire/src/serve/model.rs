@@ -419,6 +419,7 @@ impl Model {
                 }
             }
         };
+        passthrough.headers(answer.headers());
         let mut broken = None;
         while !passthrough.is_over() {
             // A stream of comments or keep-alives would have no other end.

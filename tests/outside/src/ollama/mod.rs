@@ -26,8 +26,10 @@ pub use request::{ChatMessage, ChatRequest, Function, OfferedTool, ToolUse};
 pub use session::Lines;
 
 use bytes::Bytes;
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{
-    Capabilities, Env, Extras, FrameDecoder, Framing, Protocol, Refusal, Session,
+    CallDelta, Capabilities, Delta, Env, Extras, Failure, FrameDecoder, Framing, Native,
+    NativeForm, Part, Protocol, Refusal, Session, Usage,
 };
 use http::request::Parts;
 use http::{HeaderValue, Response};
@@ -65,6 +67,35 @@ impl Protocol for Ollama {
 
     fn session(request: &ChatRequest, (): &(), env: &Env) -> Session<Lines> {
         session::session(request, env)
+    }
+
+    fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
+        if let Some(error) = &event.error {
+            return to(Delta::Failed(Failure::new(error)));
+        }
+        let message = &event.message;
+        to(Delta::Model(&event.model));
+        to(Delta::Part(Part::Reasoning(&message.thinking)));
+        to(Delta::Text(&message.content));
+        for (key, call) in (0..).zip(&message.tool_calls) {
+            let id = call.id.as_deref().unwrap_or_default();
+            let arguments = call.function.arguments.as_ref();
+            let arguments = arguments.map_or("{}", |arguments| arguments.text());
+            let call = CallDelta::new(key, id, &call.function.name, arguments);
+            to(Delta::Call(call));
+        }
+        if event.done == Some(true) {
+            if let Some(output) = event.eval_count {
+                let input = event.prompt_eval_count.unwrap_or_default();
+                to(Delta::Part(Part::Usage(&Usage::new(input, output))));
+            }
+            // All lines have these members; those of the last one are of the whole answer.
+            let line = || event.to_raw();
+            let members = Native::of_answer(NativeForm::Latest, &line);
+            to(Delta::Native(members));
+            to(Delta::Finished { needs_end: false });
+            to(Delta::End);
+        }
     }
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {

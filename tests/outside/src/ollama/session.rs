@@ -1,16 +1,15 @@
 //! One reply as it is written.
 
 use std::convert::Infallible;
-use std::mem;
 use std::time::SystemTime;
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{
-    AnswerDocument, Block, Blocks, End, Env, FrameEvent as _, Part, SendError, Session, ToolCall,
-    Usage, Writer, date_time,
+    Block, Blocks, Completion, End, Env, FrameEvent as _, Part, Protocol as _, SendError, Session,
+    ToolCall, Usage, Writer, date_time,
 };
-use copilot_wire::sse::TooLarge;
 
-use super::{ChatMessage, ChatRequest, DoneReason, Event, Function, ToolUse};
+use super::{ChatMessage, ChatRequest, DoneReason, Event, Function, Ollama, ToolUse};
 
 /// The maximum size in bytes of an answer without a stream.
 const LIMIT: usize = 32 * 1024 * 1024;
@@ -41,19 +40,31 @@ pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Lines> {
         usage: None,
     };
     let tools = request.tools.iter().map(|tool| tool.function.name.clone());
-    let document = (request.stream == Some(false)).then(Event::default);
-    Session::new(lines).tools(tools).document(document)
+    let session = Session::new(lines).tools(tools);
+    match request.stream {
+        Some(false) => session.document(Completion::new().limit(LIMIT), Ollama::deltas),
+        _ => session,
+    }
 }
 
 impl Blocks for Lines {
     type Output = Infallible;
     type Ending = DoneReason;
     type Event = Event;
-    type Document = Event;
 
     fn write(&self, event: &Event, out: &mut Vec<u8>) {
         event.write_data(out);
         out.push(b'\n');
+    }
+
+    /// An answer without a stream is one line, with all pieces.
+    fn document(answer: Completion, out: &mut Vec<u8>) {
+        let mut message = ChatMessage::new("assistant", answer.text());
+        message.thinking = answer.reasoning().to_owned();
+        message.tool_calls = answer.calls().iter().map(ToolUse::from).collect();
+        // The members of the last line.
+        let line = Event::from_raw(&answer.into_items().0).unwrap_or_default();
+        Event { message, ..line }.write_data(out);
     }
 
     fn piece(&self, block: Block, text: String) -> Option<Event> {
@@ -122,12 +133,7 @@ impl Lines {
         let mut line = self.line();
         let calls = calls.iter().map(|call| ToolUse {
             id: Some(self.env.new_id("call")),
-            function: Function {
-                name: call.name.clone(),
-                arguments: Some(call.arguments.clone()),
-                ..Function::default()
-            },
-            ..ToolUse::default()
+            ..call.into()
         });
         line.message.tool_calls = calls.collect();
         to.event(self, line);
@@ -145,42 +151,16 @@ impl Lines {
     }
 }
 
-/// An answer without a stream is one line, with all pieces.
-impl AnswerDocument<Self> for Event {
-    fn push(&mut self, event: &Self) -> Result<(), SendError> {
-        self.check(event.to_json().len())?;
-        let mut message = mem::take(&mut self.message);
-        message.role.clone_from(&event.message.role);
-        message.content.push_str(&event.message.content);
-        message.thinking.push_str(&event.message.thinking);
-        for call in &event.message.tool_calls {
-            message.tool_calls.push(call.clone());
-        }
-        *self = event.clone();
-        self.message = message;
-        Ok(())
-    }
-
-    fn push_text(&mut self, text: &str) -> Result<(), SendError> {
-        self.check(text.len())?;
-        self.message.content.push_str(text);
-        Ok(())
-    }
-
-    fn finish(self, out: &mut Vec<u8>) {
-        self.write_data(out);
-    }
-}
-
-impl Event {
-    /// Checks that this many bytes more can be added.
-    fn check(&self, more: usize) -> Result<(), SendError> {
-        let ChatMessage {
-            content, thinking, ..
-        } = &self.message;
-        match content.len() + thinking.len() + more > LIMIT {
-            true => Err(TooLarge::new(LIMIT).into()),
-            false => Ok(()),
+impl From<&ToolCall> for ToolUse {
+    fn from(call: &ToolCall) -> Self {
+        Self {
+            id: call.id.clone(),
+            function: Function {
+                name: call.name.clone(),
+                arguments: Some(call.arguments.clone()),
+                ..Function::default()
+            },
+            ..Self::default()
         }
     }
 }
