@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use copilot_wire::agent::execute_tool;
 use copilot_wire::anthropic::Anthropic;
-use copilot_wire::models::{Relay, Upstream, chat, chat_with_contents, refused};
+use copilot_wire::models::{Profile, Relay, Upstream, chat, chat_with_contents, refused};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
@@ -324,7 +324,7 @@ impl<P: Protocol, U: Upstream> Agent<P> for Caller<U> {
         assert_eq!(tide.await?, "4.1 m");
         let failed = execute_tool("get_wind", None, async { "twelve".parse::<u8>() });
         assert!(failed.await.is_err());
-        let mut prompt = U::ask(&request);
+        let mut prompt = Profile::default().ask::<U, P>(&request);
         "tide-1".clone_into(U::model(&mut prompt));
         let call = async {
             tokio::task::yield_now().await;

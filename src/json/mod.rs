@@ -64,6 +64,7 @@ pub(crate) mod rollback;
 mod scan;
 mod serializer;
 pub(crate) mod short;
+mod special;
 mod string;
 pub(crate) mod template;
 mod value;

@@ -49,7 +49,7 @@ macro_rules! chat_span {
 ///
 /// ```
 /// # use bytes::Bytes;
-/// # use copilot_wire::models::{Relay, Upstream, chat};
+/// # use copilot_wire::models::{Prompt as _, Relay, Upstream, chat};
 /// # use copilot_wire::protocol::{AgentError, Protocol};
 /// # use copilot_wire::Reply;
 /// async fn ask<U: Upstream, P: Protocol>(
@@ -57,7 +57,7 @@ macro_rules! chat_span {
 ///     post: impl AsyncFn(Bytes) -> Result<Vec<u8>, AgentError>,
 ///     reply: &Reply<P>,
 /// ) -> Result<(), AgentError> {
-///     let body = U::body(&mut prompt);
+///     let body = prompt.body(true);
 ///     chat::<U, _, _>(&mut prompt, async {
 ///         let mut relay = Relay::<U>::new();
 ///         relay.pass(&post(body).await?, reply).await?;

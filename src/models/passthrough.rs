@@ -103,11 +103,8 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// Serializes the request to the server, as its profile demands: for a document if one is passed on or the server
     /// has no streams, otherwise for a stream.
     pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
-        let body = match self.wants_document() {
-            true => U::document_body,
-            false => U::body,
-        };
-        self.relay.prepare(prompt, body)
+        let is_stream = !self.wants_document();
+        self.relay.prepare(prompt, is_stream)
     }
 
     /// Passes on what the headers of the server's response say about its rate limits, and `retry-after`.

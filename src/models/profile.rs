@@ -8,7 +8,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Relay, Upstream};
+use super::{Prompt as _, Relay, Upstream};
 use crate::agent::Request;
 use crate::json::{Json, Members, Wire};
 use crate::protocol::{CallDelta, Delta, Protocol};
@@ -333,14 +333,18 @@ impl Profile {
         Ok(())
     }
 
-    /// Creates the request to a model that answers the request of a front end, like [`Upstream::ask`], with the
-    /// reasoning, the effort and the marks that the server of the profile wants from a front end of another dialect.
+    /// Creates the request to a model that answers the request of a front end: a [copy](super::Prompt::again) with all settings
+    /// if the dialects are the same, otherwise a request from the [conversation](Upstream::prompt). The caller must set
+    /// the model.
+    ///
+    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
+    /// [`Reply::confirm`](crate::Reply::confirm), use [`Upstream::prompt`] instead.
     #[must_use]
     pub fn ask<U: Upstream, P: Protocol>(&self, request: &Request<P>) -> U::Request {
         let any: &dyn Any = &**request;
         match any.downcast_ref::<U::Request>() {
-            Some(request) => U::again(request),
-            None => U::prompt_with(&**request, self),
+            Some(request) => request.again(),
+            None => U::prompt(&**request, self),
         }
     }
 
@@ -544,22 +548,18 @@ impl<U: Upstream> Relay<U> {
 
     /// Serializes the request for a stream, as the server of the profile wants it.
     pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
-        self.prepare(prompt, U::body)
+        self.prepare(prompt, true)
     }
 
-    pub(super) fn prepare(
-        &mut self,
-        prompt: &mut U::Request,
-        body: fn(&mut U::Request) -> Bytes,
-    ) -> Bytes {
+    pub(super) fn prepare(&mut self, prompt: &mut U::Request, is_stream: bool) -> Bytes {
         if self.profile == Profile::default() {
-            return body(prompt);
+            return prompt.body(is_stream);
         }
         // The agent may ask again with the same request.
         let mut prompt = prompt.clone();
-        U::conform(&mut prompt, &self.profile, &mut self.names);
-        let body = body(&mut prompt);
+        prompt.conform(&self.profile, &mut self.names);
+        let body = prompt.body(is_stream);
         drop(prompt);
-        self.profile.members(body, U::LIMITS, &self.names)
+        self.profile.members(body, U::Request::LIMITS, &self.names)
     }
 }

@@ -3,10 +3,9 @@
 use bytes::Bytes;
 
 use super::{Dialect, Names, Profile, PromptResult};
-use crate::agent::Request;
 use crate::json::Json;
 use crate::protocol::{
-    Call, Completion, Conversation, FrameKind, Output, Protocol, Session, Tool, ToolChoice,
+    Call, Completion, Conversation, FrameKind, Output, Session, Tool, ToolChoice,
 };
 
 /// A dialect of models' servers: how a model is called, and how its stream is relayed.
@@ -14,39 +13,9 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// The name of the provider of this dialect in OpenTelemetry's conventions.
     const PROVIDER: &'static str;
 
-    /// The names of the limit of an answer's tokens, the usual one first.
-    const LIMITS: &'static [&'static str];
-
-    /// Creates a request to a model from a conversation of any front end.
-    fn prompt(conversation: &impl Conversation) -> Self::Request {
-        Self::prompt_with(conversation, &Profile::default())
-    }
-
-    /// Creates a request like [`prompt`](Self::prompt), with what the server of a profile wants of the conversation.
-    fn prompt_with(conversation: &impl Conversation, profile: &Profile) -> Self::Request;
-
-    /// Changes what a profile does not allow in the messages and the tools of a request.
-    fn conform(request: &mut Self::Request, profile: &Profile, names: &mut Names);
-
-    /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
-    /// server of the front end, such as stored conversations.
-    fn again(request: &Self::Request) -> Self::Request;
-
-    /// Creates the request to a model that answers the request of a front end: a [copy](Self::again) with all settings
-    /// if the dialects are the same, otherwise a request from the [conversation](Self::prompt). The caller must set the
-    /// model.
-    ///
-    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
-    /// [`Reply::confirm`](crate::Reply::confirm), use [`prompt`](Self::prompt) instead.
-    fn ask<P: Protocol>(request: &Request<P>) -> Self::Request {
-        Profile::default().ask::<Self, P>(request)
-    }
-
-    /// Serializes a request for a stream that includes the usage.
-    fn body(request: &mut Self::Request) -> Bytes;
-
-    /// Serializes a request for a document.
-    fn document_body(request: &mut Self::Request) -> Bytes;
+    /// Creates a request to a model from a conversation of any front end, with what the server of a profile wants of
+    /// the conversation.
+    fn prompt(conversation: &impl Conversation, profile: &Profile) -> Self::Request;
 
     /// Reads an answer that is a document, as the events of a stream that says the same. `None` if it is not an answer.
     fn document(document: &Json) -> Option<Vec<Self::Event>>;
@@ -58,24 +27,34 @@ pub trait Upstream: Dialect<Event: Sync, Request: Prompt<Upstream = Self>> {
     /// Converts an event into output of a reply of the same dialect, with everything that only this dialect has. `None`
     /// for calls, which the end of the relay writes, and for the end of the stream, which the reply writes itself.
     fn native(event: &Self::Event) -> Option<Output<Self>>;
-
-    /// Appends an answer to the request that it answers, and the results of its calls, for the next request. The calls
-    /// are those of the answer, in its order, with unique ids, and with arguments that are JSON objects.
-    fn extend(
-        request: &mut Self::Request,
-        answer: Completion,
-        calls: Vec<(Call<'_>, PromptResult<'_>)>,
-    );
-
-    /// Adds tools to those that the answer may call. They replace others of the same name.
-    fn offer(request: &mut Self::Request, tools: Vec<Tool<'_>>);
-
-    /// Sets the choice among the tools.
-    fn choose(request: &mut Self::Request, choice: &ToolChoice<'_>);
 }
 
 /// A request to a model's server.
 pub trait Prompt: Clone + Send {
     /// The dialect of the request.
     type Upstream: Upstream<Request = Self>;
+
+    /// The names of the limit of an answer's tokens, the usual one first.
+    const LIMITS: &'static [&'static str];
+
+    /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
+    /// server of the front end, such as stored conversations.
+    #[must_use]
+    fn again(&self) -> Self;
+
+    /// Changes what a profile does not allow in the messages and the tools.
+    fn conform(&mut self, profile: &Profile, names: &mut Names);
+
+    /// Serializes the request: for a stream that includes the usage, or for a document.
+    fn body(&mut self, is_stream: bool) -> Bytes;
+
+    /// Appends an answer to the request, and the results of its calls, for the next request. The calls are those of the
+    /// answer, in its order, with unique ids, and with arguments that are JSON objects.
+    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, PromptResult<'_>)>);
+
+    /// Adds tools to those that the answer may call. They replace others of the same name.
+    fn offer(&mut self, tools: Vec<Tool<'_>>);
+
+    /// Sets the choice among the tools.
+    fn choose(&mut self, choice: &ToolChoice<'_>);
 }

@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::session::{self, Reply};
+use super::tool_call::{FUNCTION_CALL, take_kind};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, CompletedChoice,
     Content, ErrorObject, Event, FunctionCall, FunctionDelta, Logprobs, OpenAi, Tool, ToolCall,
@@ -22,41 +23,14 @@ use crate::protocol::{
 /// A relay of another server's chunks into a reply.
 pub type Relay = models::Relay<OpenAi>;
 
-/// The kind of a call in the form that preceded tools.
-pub(super) const FUNCTION_CALL: &str = "function_call";
-
 /// The members of a delta and of a message that can contain reasoning; a server uses only one of them.
 pub(super) const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
 
 impl Upstream for OpenAi {
     const PROVIDER: &'static str = "openai";
 
-    const LIMITS: &'static [&'static str] = &["max_completion_tokens", "max_tokens"];
-
-    fn prompt_with(conversation: &impl Conversation, profile: &Profile) -> ChatRequest {
+    fn prompt(conversation: &impl Conversation, profile: &Profile) -> ChatRequest {
         ChatRequest::for_profile(conversation, profile)
-    }
-
-    fn conform(request: &mut ChatRequest, profile: &Profile, names: &mut Names) {
-        super::profile::conform(request, profile, names);
-    }
-
-    fn again(request: &ChatRequest) -> ChatRequest {
-        request.clone()
-    }
-
-    fn body(request: &mut ChatRequest) -> Bytes {
-        request.stream = Some(true);
-        let options = request.stream_options.get_or_insert_default();
-        options.include_usage = Some(true);
-        request.to_json()
-    }
-
-    fn document_body(request: &mut ChatRequest) -> Bytes {
-        request.stream = Some(false);
-        // Servers refuse it without a stream.
-        request.stream_options = None;
-        request.to_json()
     }
 
     fn document(document: &Json) -> Option<Vec<Event>> {
@@ -84,34 +58,50 @@ impl Upstream for OpenAi {
             .collect();
         Some(chunk)
     }
+}
 
-    fn extend(
-        request: &mut ChatRequest,
-        answer: Completion,
-        calls: Vec<(Call<'_>, PromptResult<'_>)>,
-    ) {
-        let choice = ChatCompletion::from(answer).choices.into_iter().next();
-        let message = choice.map(|choice| choice.message);
-        request.extend(message.unwrap_or_default(), calls);
+impl Prompt for ChatRequest {
+    type Upstream = OpenAi;
+
+    const LIMITS: &'static [&'static str] = &["max_completion_tokens", "max_tokens"];
+
+    fn again(&self) -> Self {
+        self.clone()
     }
 
-    fn offer(request: &mut ChatRequest, tools: Vec<protocol::Tool<'_>>) {
+    fn conform(&mut self, profile: &Profile, names: &mut Names) {
+        super::profile::conform(self, profile, names);
+    }
+
+    fn body(&mut self, is_stream: bool) -> Bytes {
+        self.stream = Some(is_stream);
+        match is_stream {
+            true => self.stream_options.get_or_insert_default().include_usage = Some(true),
+            // Servers refuse it without a stream.
+            false => self.stream_options = None,
+        }
+        self.to_json()
+    }
+
+    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, PromptResult<'_>)>) {
+        let choice = ChatCompletion::from(answer).choices.into_iter().next();
+        let message = choice.map(|choice| choice.message);
+        self.extend(message.unwrap_or_default(), calls);
+    }
+
+    fn offer(&mut self, tools: Vec<protocol::Tool<'_>>) {
         let names: HashSet<_> = tools.iter().map(|tool| &*tool.name).collect();
         let is_other = |tool: &Tool| {
             let name = tool.function.as_ref().map(|function| &*function.name);
             name.is_none_or(|name| !names.contains(name))
         };
-        request.tools.retain(is_other);
-        request.tools.extend(tools.into_iter().map(Tool::from));
+        self.tools.retain(is_other);
+        self.tools.extend(tools.into_iter().map(Tool::from));
     }
 
-    fn choose(request: &mut ChatRequest, choice: &ToolChoice<'_>) {
-        request.choose(choice);
+    fn choose(&mut self, choice: &ToolChoice<'_>) {
+        self.choose(choice);
     }
-}
-
-impl Prompt for ChatRequest {
-    type Upstream = OpenAi;
 }
 
 impl From<ChatCompletion> for ChatCompletionChunk {
@@ -435,15 +425,6 @@ impl PartialCall {
             unknown: members,
         }
     }
-}
-
-/// Removes the kind of a tool from the members of a call.
-pub(super) fn take_kind(members: &mut Members) -> ToolKind {
-    let kind = members.get("type").and_then(ToolKind::from_raw);
-    if kind.is_some() {
-        members.retain(|name| name != "type");
-    }
-    kind.unwrap_or_default()
 }
 
 impl From<&Completion> for ChatMessage {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use http::{Response, StatusCode};
 
-use super::{Responses, ResponsesRequest, retrieve};
+use super::{Responses, ResponsesRequest, documents};
 use crate::agent::Body;
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter};
@@ -55,7 +55,7 @@ impl Endpoint for InputTokens {
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        retrieve::refuse(refusal)
+        documents::refuse(refusal)
     }
 
     fn kind(&self) -> RouteKind {
@@ -76,6 +76,6 @@ impl Endpoint for Compact {
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        retrieve::refuse(refusal)
+        documents::refuse(refusal)
     }
 }

@@ -26,48 +26,8 @@ const ENCRYPTED: &str = "reasoning.encrypted_content";
 impl Upstream for Responses {
     const PROVIDER: &'static str = "openai";
 
-    const LIMITS: &'static [&'static str] = &["max_output_tokens"];
-
-    fn prompt_with(conversation: &impl Conversation, profile: &Profile) -> ResponsesRequest {
+    fn prompt(conversation: &impl Conversation, profile: &Profile) -> ResponsesRequest {
         ResponsesRequest::for_profile(conversation, profile)
-    }
-
-    fn conform(request: &mut ResponsesRequest, profile: &Profile, names: &mut Names) {
-        super::profile::conform(request, profile, names);
-    }
-
-    /// Copies a request for a server that shall not store it. The copy has all items, without the ids that this crate
-    /// has assigned, and without reasoning that only a server with stored items can read.
-    fn again(request: &ResponsesRequest) -> ResponsesRequest {
-        let mut request = request.clone();
-        request.input = match std::mem::take(&mut request.input) {
-            Content::Parts(items) => {
-                let items = items.into_iter().filter(Item::is_readable).map(|mut item| {
-                    item.id.take_if(|id| is_own_item(&item.kind, id));
-                    item
-                });
-                Content::Parts(items.collect())
-            }
-            text => text,
-        };
-        (request.previous_response_id, request.conversation) = (None, None);
-        let unknown = &mut request.unknown;
-        unknown.retain(|name| !matches!(name, "previous_response_id" | "background" | "store"));
-        unknown.push("store", false.to_raw());
-        request
-    }
-
-    /// Also requests reasoning in encrypted form if the model shall reason and the answer is not stored.
-    fn body(request: &mut ResponsesRequest) -> Bytes {
-        request.stream = Some(true);
-        request.include_reasoning();
-        request.to_json()
-    }
-
-    fn document_body(request: &mut ResponsesRequest) -> Bytes {
-        request.stream = Some(false);
-        request.include_reasoning();
-        request.to_json()
     }
 
     fn document(document: &Json) -> Option<Vec<Event>> {
@@ -117,32 +77,62 @@ impl Upstream for Responses {
         let is_end = event.kind == EventKind::Incomplete && cut(event) != Some(Cut::Other);
         (!is_call && !is_end).then(|| event.clone())
     }
+}
 
-    fn extend(
-        request: &mut ResponsesRequest,
-        answer: Completion,
-        calls: Vec<(Call<'_>, PromptResult<'_>)>,
-    ) {
-        request.extend(Response::from(answer).output, calls);
+impl Prompt for ResponsesRequest {
+    type Upstream = Responses;
+
+    const LIMITS: &'static [&'static str] = &["max_output_tokens"];
+
+    /// Copies a request for a server that shall not store it. The copy has all items, without the ids that this crate
+    /// has assigned, and without reasoning that only a server with stored items can read.
+    fn again(&self) -> Self {
+        let mut request = self.clone();
+        request.input = match std::mem::take(&mut request.input) {
+            Content::Parts(items) => {
+                let items = items.into_iter().filter(Item::is_readable).map(|mut item| {
+                    item.id.take_if(|id| is_own_item(&item.kind, id));
+                    item
+                });
+                Content::Parts(items.collect())
+            }
+            text => text,
+        };
+        (request.previous_response_id, request.conversation) = (None, None);
+        let unknown = &mut request.unknown;
+        unknown.retain(|name| !matches!(name, "previous_response_id" | "background" | "store"));
+        unknown.push("store", false.to_raw());
+        request
     }
 
-    fn offer(request: &mut ResponsesRequest, tools: Vec<protocol::Tool<'_>>) {
+    fn conform(&mut self, profile: &Profile, names: &mut Names) {
+        super::profile::conform(self, profile, names);
+    }
+
+    /// Also requests reasoning in encrypted form if the model shall reason and the answer is not stored.
+    fn body(&mut self, is_stream: bool) -> Bytes {
+        self.stream = Some(is_stream);
+        self.include_reasoning();
+        self.to_json()
+    }
+
+    fn extend(&mut self, answer: Completion, calls: Vec<(Call<'_>, PromptResult<'_>)>) {
+        self.extend(Response::from(answer).output, calls);
+    }
+
+    fn offer(&mut self, tools: Vec<protocol::Tool<'_>>) {
         let names: HashSet<_> = tools.iter().map(|tool| &*tool.name).collect();
         let is_other = |tool: &Tool| {
             let name = tool.name.as_deref().filter(|_| tool.kind == "function");
             name.is_none_or(|name| !names.contains(name))
         };
-        request.tools.retain(is_other);
-        request.tools.extend(tools.into_iter().map(Tool::from));
+        self.tools.retain(is_other);
+        self.tools.extend(tools.into_iter().map(Tool::from));
     }
 
-    fn choose(request: &mut ResponsesRequest, choice: &ToolChoice<'_>) {
-        request.choose(choice);
+    fn choose(&mut self, choice: &ToolChoice<'_>) {
+        self.choose(choice);
     }
-}
-
-impl Prompt for ResponsesRequest {
-    type Upstream = Responses;
 }
 
 impl ResponsesRequest {

@@ -17,6 +17,7 @@ mod file;
 mod mounts;
 mod parts;
 mod readers;
+mod seen;
 mod stored;
 
 use std::path::Path;
@@ -62,6 +63,7 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
         .filter(|path| path.extension().is_some_and(|it| it == "case"))
         .collect();
     cases.sort();
+    let mut wrong = Vec::new();
     for path in &cases {
         let case = Case::read(path);
         let mut found: Vec<Vec<(String, String)>> = vec![Vec::new(); case.turns.len()];
@@ -71,8 +73,9 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
                 play(kit, turn, &mut conversation, found);
             }
         }
-        case.settle(&found);
+        wrong.extend(case.settle(&found));
     }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     cases.len()
 }
 
@@ -118,11 +121,8 @@ fn play(kit: &Kit, turn: &Turn, running: &mut Option<Running>, found: &mut Vec<(
         sent = text.replace(from, to).into();
     }
     let Some(parts) = &turn.parts else {
-        let seen = match (kit.request)(&head, sent) {
-            Ok(node) => serde_json::to_string_pretty(&node).unwrap(),
-            Err(refusal) => format!("{refusal:?}"),
-        };
-        found.push((format!("seen {}", kit.name), seen + "\n"));
+        let seen = seen::seen(kit.name, &head, &sent);
+        found.push((format!("seen {}", kit.name), seen));
         return;
     };
     *scene.parts.lock().unwrap() = parts.clone();

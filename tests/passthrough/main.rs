@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
-use copilot_wire::models::{Passthrough, Upstream};
+use copilot_wire::models::{Passthrough, Profile, Upstream};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::responses::Responses;
@@ -76,7 +76,7 @@ impl Gateway {
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
         let mut passthrough = Passthrough::<U, P>::new(&request, reply);
-        let body = passthrough.body(&mut U::ask(&request));
+        let body = passthrough.body(&mut Profile::default().ask::<U, _>(&request));
         let body = serde_json::from_slice(&body).unwrap();
         self.asked.lock().unwrap().push(body);
         passthrough.headers(&self.headers);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
-use copilot_wire::models::{Toolset, Upstream};
+use copilot_wire::models::{Profile, Toolset, Upstream};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Conversation, HistoryItem, Protocol, Usage};
 use copilot_wire::responses::Responses;
@@ -265,8 +265,8 @@ pub(crate) struct Subject<U> {
 impl<U: Model, P: Protocol> Agent<P> for Subject<U> {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let mut prompt = match self.copies {
-            true => U::ask(&request),
-            false => U::prompt(&*request),
+            true => Profile::default().ask::<U, _>(&request),
+            false => U::prompt(&*request, &Profile::default()),
         };
         *U::model(&mut prompt) = "m".to_owned();
         let post = |body| {

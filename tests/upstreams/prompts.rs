@@ -2,7 +2,7 @@
 
 use copilot_wire::Request;
 use copilot_wire::anthropic::{Anthropic, MessagesRequest};
-use copilot_wire::models::Upstream;
+use copilot_wire::models::{Profile, Prompt as _};
 use copilot_wire::openai::{ChatRequest, OpenAi};
 use copilot_wire::protocol::{
     Attachment, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, RawMessage,
@@ -238,9 +238,9 @@ fn a_json_object_is_asked_for_in_words_where_there_is_no_other_way() {
 #[test]
 fn a_request_of_the_same_dialect_is_sent_as_it_is() {
     let chat = chat_request();
-    let mut again = OpenAi::ask(&Request::<OpenAi>::new(chat.clone()));
+    let mut again = Profile::default().ask::<OpenAi, _>(&Request::<OpenAi>::new(chat.clone()));
     assert_eq!(again, chat);
-    let json = value(OpenAi::body(&mut again));
+    let json = value(again.body(true));
     assert_eq!(
         (&json["stream"], &json["stream_options"]["include_usage"]),
         (&json!(true), &json!(true))
@@ -257,8 +257,8 @@ fn a_request_of_the_same_dialect_is_sent_as_it_is() {
         {"role": "assistant", "content": [thinking("Y29waWxvdC13aXJl")]},
         {"role": "user", "content": "And?"}]});
     let request = MessagesRequest::from_json(body.to_string().as_bytes()).unwrap();
-    let mut again = Anthropic::ask(&Request::<Anthropic>::new(request));
-    let json = value(Anthropic::body(&mut again));
+    let mut again = Profile::default().ask::<Anthropic, _>(&Request::<Anthropic>::new(request));
+    let json = value(again.body(true));
     let mut expected = body;
     expected["stream"] = true.into();
     expected["messages"].as_array_mut().unwrap().remove(3);
@@ -274,8 +274,8 @@ fn a_request_of_the_same_dialect_is_sent_as_it_is() {
         {"type": "mcp_approval_request", "id": "mcpr_0123456789abcdef0123456789abcdef", "name": "t"},
         {"type": "custom_tool_call", "id": "ct_1", "call_id": "c1", "name": "apply_patch", "input": "*"}]});
     let request = ResponsesRequest::from_json(body.to_string().as_bytes()).unwrap();
-    let mut again = Responses::ask(&Request::<Responses>::new(request));
-    let json = value(Responses::body(&mut again));
+    let mut again = Profile::default().ask::<Responses, _>(&Request::<Responses>::new(request));
+    let json = value(again.body(true));
     let expected = json!({"model": "m", "stream": true, "store": false, "reasoning": {"effort": "low"},
         "include": ["web_search_call.results", "reasoning.encrypted_content"], "input": [
         {"type": "message", "id": "msg_1", "role": "user", "content": "Hi"},
@@ -288,6 +288,10 @@ fn a_request_of_the_same_dialect_is_sent_as_it_is() {
     assert_eq!(json, expected);
     // Without reasoning there is nothing to ask for.
     let request = ResponsesRequest::from_json(&br#"{"input":"Hi"}"#[..]).unwrap();
-    let json = value(Responses::ask(&Request::<Responses>::new(request)).to_json());
+    let json = value(
+        Profile::default()
+            .ask::<Responses, _>(&Request::<Responses>::new(request))
+            .to_json(),
+    );
     assert_eq!(json, json!({"model": "", "input": "Hi", "store": false}));
 }

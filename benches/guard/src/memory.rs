@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
-use copilot_wire::models::Upstream;
+use copilot_wire::models::{Profile, Prompt as _, Upstream as _};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::responses::Responses;
@@ -45,9 +45,9 @@ struct Asker;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Asker {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        black_box(OpenAi::body(&mut OpenAi::prompt(&*request)));
-        black_box(Responses::body(&mut Responses::prompt(&*request)));
-        black_box(Anthropic::body(&mut Anthropic::prompt(&*request)));
+        black_box(OpenAi::prompt(&*request, &Profile::default()).body(true));
+        black_box(Responses::prompt(&*request, &Profile::default()).body(true));
+        black_box(Anthropic::prompt(&*request, &Profile::default()).body(true));
         Ok(reply.text("done").await?)
     }
 }

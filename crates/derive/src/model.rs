@@ -202,7 +202,7 @@ impl<'a> Member<'a> {
 
 /// Returns the expression that writes the key of a member and returns the writer of its value.
 pub(crate) fn key(key: &str) -> TokenStream {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$/".contains(&byte);
     match key.bytes().all(is_plain) {
         true => {
             let key = format!(",\"{key}\":");

@@ -14,7 +14,9 @@ use super::runs::Runs;
 use crate::agent::{Reply, Request, execute_tool};
 use crate::json::{Json, Kind};
 use crate::models::relay::close;
-use crate::models::{PromptResult, Relay, RelayError, Upstream, chat, chat_with_contents};
+use crate::models::{
+    Prompt as _, PromptResult, Relay, RelayError, Upstream, chat, chat_with_contents,
+};
 use crate::protocol::{
     AgentError, Call, Completion, Conversation as _, EventDecoder, HistoryItem, Protocol, ToolCall,
     ToolChoice, ToolRun, plain_text,
@@ -77,9 +79,9 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         // A client that wants no calls means its own tools.
         let choice = request.answer_options().tool_choice;
         if choice == ToolChoice::None {
-            U::choose(&mut prompt, &ToolChoice::Auto);
+            prompt.choose(&ToolChoice::Auto);
         }
-        U::offer(&mut prompt, tools.offered(consent.note()));
+        prompt.offer(tools.offered(consent.note()));
         let ids = request.raw_history().filter_map(|item| match item {
             HistoryItem::Call(call) => call.id.map(Into::into),
             _ => None,
@@ -111,11 +113,11 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
         for round in 0..=self.tools.rounds {
             match round {
                 _ if round == self.tools.rounds => {
-                    U::choose(&mut self.prompt, &ToolChoice::None);
+                    self.prompt.choose(&ToolChoice::None);
                 }
                 0 => {}
                 // The client's choice has had its effect.
-                _ => U::choose(&mut self.prompt, &ToolChoice::Auto),
+                _ => self.prompt.choose(&ToolChoice::Auto),
             }
             let relay = Relay::<U>::from_parts(EventDecoder::new(), Completion::new());
             let mut relay = relay.profile(&self.tools.profile);
@@ -136,7 +138,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
             match self.questions(&mut plan) {
                 // The model has repeated the calls, and must not do it once more.
                 (_, Permission::Accepted | Permission::Refused) => {
-                    U::offer(&mut self.prompt, self.tools.offered(self.consent.note()));
+                    self.prompt.offer(self.tools.offered(self.consent.note()));
                 }
                 (asking, _) if asking.is_empty() => {}
                 (asking, decision) => return self.confirm(&asking, decision, reply).await,
@@ -149,7 +151,7 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 }
             }
             let calls = self.results(plan, &reply).await?;
-            U::extend(&mut self.prompt, completion, calls);
+            self.prompt.extend(completion, calls);
         }
         Err(AgentError::new("The model has called tools without end."))
     }

@@ -9,7 +9,7 @@ use copilot_wire::anthropic::Anthropic;
 use copilot_wire::github::GitHub;
 use copilot_wire::mcp::Mcp;
 use copilot_wire::meilisearch::Meilisearch;
-use copilot_wire::models::Upstream;
+use copilot_wire::models::{Profile, Prompt as _, Upstream};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{Conversation, Env, Protocol};
@@ -36,9 +36,13 @@ where
             read.results().count(),
             read.documents().count(),
             read.tools().count(),
-            OpenAi::body(&mut OpenAi::prompt(&*read)).len(),
-            Responses::body(&mut Responses::prompt(&*read)).len(),
-            Anthropic::body(&mut Anthropic::prompt(&*read)).len(),
+            OpenAi::prompt(&*read, &Profile::default()).body(true).len(),
+            Responses::prompt(&*read, &Profile::default())
+                .body(true)
+                .len(),
+            Anthropic::prompt(&*read, &Profile::default())
+                .body(true)
+                .len(),
         ];
         counts.iter().sum()
     })
@@ -52,7 +56,7 @@ where
     let (head, body) = (head(), Bytes::from(body));
     Box::new(move || {
         let read = P::read(&head, black_box(body.clone())).unwrap();
-        U::body(&mut U::prompt(&read)).len()
+        U::prompt(&read, &Profile::default()).body(true).len()
     })
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use copilot_wire::json::{Json, WriteError};
-use copilot_wire::models::{self, Relay, Upstream as _, refused, retry_after};
+use copilot_wire::models::{self, Prompt as _, Relay, refused, retry_after};
 use copilot_wire::openai::{self, ChatMessage, ChatRequest, Function, OpenAi, Tool};
 use copilot_wire::protocol::{AgentError, Completion, ModelFault, RedactedUrl};
 use reqwest::header::CONTENT_TYPE;
@@ -125,7 +125,7 @@ impl OpenAiModel {
 impl Model for OpenAiModel {
     async fn chat(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
         let mut prompt = self.prompt(request).map_err(AgentError::from)?;
-        let body = OpenAi::body(&mut prompt);
+        let body = prompt.body(true);
         let mut wait = None;
         let call = async {
             let response = self.endpoint.post("chat/completions", body).await;
