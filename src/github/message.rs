@@ -39,12 +39,15 @@ pub struct Message {
 pub type Content = protocol::Content<Json>;
 
 impl ContentPart for Json {
-    /// Returns the member `text`. A part of another form is JSON as text, because messages have no files.
+    /// Returns the member `text`. A part without a type and a text is JSON as text.
     fn said(&self) -> Option<Cow<'_, str>> {
         let text = self.get("text");
         let text = text.as_ref().and_then(Json::string).map(Cow::into_owned);
-        let text = text.map(Cow::Owned).or_else(|| self.string());
-        Some(text.unwrap_or_else(|| self.text().into()))
+        match text {
+            Some(text) => Some(text.into()),
+            None if self.get("type").is_some() => None,
+            None => Some(self.string().unwrap_or_else(|| self.text().into())),
+        }
     }
 }
 

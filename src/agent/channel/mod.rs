@@ -100,7 +100,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
 
 use super::staging::{self, HIGH_WATER, Staging};
 use super::wakeup::Task;
@@ -109,7 +109,6 @@ use crate::json::short::Token;
 use crate::protocol::consent::Asking;
 use crate::protocol::{
     AgentError, Failure, LONGEST_PIECE, Progress, Protocol, Record, Refusal, SendError, Session,
-    Usage,
 };
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -449,22 +448,6 @@ impl<P: Protocol> Channel<P> {
     fn length(&self, state: &mut State<P>) -> usize {
         let staged = staging::with(self.id(), |staging| staging.out.len());
         state.unstaged().len() + staged.unwrap_or(0)
-    }
-
-    /// Sets a header of the response.
-    pub(super) fn set_header(&self, name: HeaderName, value: HeaderValue) {
-        self.lock()
-            .headers
-            .get_or_insert_default()
-            .append(name, value);
-    }
-
-    /// Adds `usage` to the usage of the turn, and returns the sum.
-    pub(super) fn spend(&self, usage: Usage) -> Usage {
-        let mut state = self.lock();
-        let sum = state.progress.usage.get_or_insert_default();
-        *sum += usage;
-        *sum
     }
 
     /// Records that the reply was dropped.
