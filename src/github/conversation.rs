@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::data::ReferenceData;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::json::Wire;
+use crate::json::{Json, Place, Wire};
 use crate::protocol::{
     self, Call, Conversation, Document, HistoryItem, RawMessage, Role, ToolResult,
 };
@@ -65,6 +65,10 @@ impl Conversation for ChatRequest {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         Wire::each_string(self, each);
+    }
+
+    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        Wire::each_odd(self, &Place::default(), each);
     }
 
     /// Returns the text of the last message if it is the user's. Empty text, such as that of an answer to a

@@ -39,9 +39,12 @@ pub struct Message {
 pub type Content = protocol::Content<Json>;
 
 impl ContentPart for Json {
-    /// Returns the member `text`.
+    /// Returns the member `text`. A part of another form is JSON as text, because messages have no files.
     fn said(&self) -> Option<Cow<'_, str>> {
-        Some(Cow::Owned(self.get("text")?.string()?.into_owned()))
+        let text = self.get("text");
+        let text = text.as_ref().and_then(Json::string).map(Cow::into_owned);
+        let text = text.map(Cow::Owned).or_else(|| self.string());
+        Some(text.unwrap_or_else(|| self.text().into()))
     }
 }
 

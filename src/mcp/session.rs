@@ -9,9 +9,9 @@ use super::dialog::Dialog;
 use super::event::{
     CallResponse, CallToolResult, ContentBlock, ElicitParams, Elicitation, Event, TextContent,
 };
-use super::message::Era;
 use super::position::Position;
 use super::request::{INPUT, SEPARATOR};
+use super::versions::Era;
 use super::{CallRequest, request};
 use crate::json::escape::escaped_len;
 use crate::json::wire::object;

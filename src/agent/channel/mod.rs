@@ -93,9 +93,8 @@ mod report;
 mod state;
 
 pub(super) use frames::Frames;
-use passthrough::Passthrough;
 pub(super) use state::Outcome;
-use state::{Document, Handle, Reader, State, Turn};
+use state::{Document, Handle, Passthrough, Reader, State, Turn};
 
 use std::mem;
 use std::sync::{Arc, PoisonError};

@@ -12,7 +12,7 @@ use http::header::CONTENT_TYPE;
 use http::response::Parts;
 use http::{Request, Response, StatusCode};
 
-use super::handshake::Head;
+use super::head::Head;
 use super::subprotocol::{Ask, EventMessage, Exchange, Subprotocol};
 use crate::agent::Body;
 use crate::conversations::ConnectionTurns;
