@@ -100,7 +100,13 @@ async fn say<P: Protocol>(
         "prompt" => reply.text(request.prompt().unwrap_or_default()).await,
         "answer" => {
             let answer = request.decision();
-            let answer = answer.map(|it| format!("{} {:?}", it.id, it.verdict));
+            let answer = answer.map(|it| {
+                let data = it
+                    .data
+                    .as_ref()
+                    .map_or(String::new(), |data| format!(" {}", data.text()));
+                format!("{} {:?}{data}", it.id, it.verdict)
+            });
             reply.text(answer.as_deref().unwrap_or("no answer")).await
         }
         "result" => {

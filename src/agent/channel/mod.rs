@@ -293,7 +293,9 @@ impl<P: Protocol> Channel<P> {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        self.hand_over(&mut state)?;
+        if state.document.is_some() {
+            self.hand_over(&mut state)?;
+        }
         // Both count: the bytes in the state, and the bytes of this poll in the staging buffer.
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
         let full = state.unstaged().len() + staged >= HIGH_WATER;
@@ -365,20 +367,12 @@ impl<P: Protocol> Channel<P> {
     }
 
     /// Passes the collected text of a document to the session.
-    #[inline]
     fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
-        match &mut state.document {
-            Some(document) if !document.text.is_empty() => {
-                let text = mem::take(&mut document.text);
-                self.hand_over_text(state, &text)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    #[inline(never)]
-    fn hand_over_text(&self, state: &mut State<P>, text: &str) -> Result<(), SendError> {
-        let written = self.write(state, |session, out| session.text(text, out));
+        let text = match &mut state.document {
+            Some(document) if !document.text.is_empty() => mem::take(&mut document.text),
+            _ => return Ok(()),
+        };
+        let written = self.write(state, |session, out| session.text(&text, out));
         if let Err(SendError::TooLarge(limit)) = written {
             state.too_large = Some(limit);
         }
@@ -473,8 +467,7 @@ impl<P: Protocol> Channel<P> {
 
     /// Closes the turn if both the agent has ended and its reply is dropped.
     fn close(&self, mut state: MutexGuard<'_, State<P>>) {
-        // Both are checked, because either can come first: an agent may return while one of its tasks still writes, or
-        // drop its reply and continue to work.
+        // Either can come first: an agent may return while its tasks still write, or drop its reply and go on.
         if state.reply == Handle::Alive || state.turn == Turn::Closed {
             return;
         }

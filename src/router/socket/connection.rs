@@ -13,12 +13,13 @@ use http::{HeaderValue, StatusCode};
 
 use super::head::Head;
 use super::live::{Live, Next, Standing};
-use super::{Action, Ask, Subprotocol};
 use crate::agent::Running;
 use crate::conversations::Connection;
 use crate::json::Json;
 use crate::protocol::{Refusal, Ticks};
-use crate::router::{Inner as RouterInner, Router};
+use crate::router::Router;
+use crate::router::settings::Settings;
+use crate::router::subprotocol::{Action, Ask, Subprotocol};
 
 /// The maximum number of requests of one connection that are answered at the same time.
 const RUNNING: usize = 16;
@@ -152,12 +153,12 @@ enum State {
 impl Socket {
     pub(super) fn new(
         router: Router,
-        inner: &RouterInner,
+        settings: &Settings,
         head: Head,
         subprotocol: Box<dyn Subprotocol>,
         running: Running,
     ) -> Self {
-        let connection = Connection::new(&inner.connections);
+        let connection = Connection::new(&settings.connections);
         let is_accepted = !subprotocol.has_headers();
         Self(Box::new(Inner {
             router,
@@ -169,7 +170,7 @@ impl Socket {
             last: 0,
             notices: VecDeque::new(),
             out: BytesMut::new(),
-            ticks: inner.env.ticks(PING),
+            ticks: settings.env.ticks(PING),
             pings: 0,
             age: 0,
             is_accepted,
@@ -225,7 +226,7 @@ impl Socket {
 
 impl Inner {
     fn limit(&self) -> usize {
-        self.router.inner().limits.size
+        self.router.version().settings.limits.size
     }
 
     fn read(&mut self, text: Bytes) {
@@ -256,7 +257,7 @@ impl Inner {
             let message = "too many requests wait on this connection";
             Refusal::new(StatusCode::TOO_MANY_REQUESTS, message)
         } else {
-            let router = self.router.inner();
+            let router = Arc::clone(&self.router.version().settings);
             match router.limits.budget.count(std::mem::take(&mut ask.body)) {
                 Ok(body) => {
                     ask.body = body;
@@ -318,7 +319,7 @@ impl Inner {
                 let lane = &live.exchange.lane;
                 if before.iter().all(|before| before.exchange.lane != *lane) {
                     let turns = self.connection.turns();
-                    live.start(self.router.inner(), &self.head, turns, &*self.subprotocol);
+                    live.start(self.router.version(), &self.head, turns, &*self.subprotocol);
                     running += 1;
                 }
             }

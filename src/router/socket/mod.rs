@@ -12,10 +12,8 @@ mod connection;
 mod handshake;
 mod head;
 mod live;
-mod subprotocol;
 
 pub use connection::{Socket, SocketMessage};
-pub use handshake::is_handshake;
-pub(super) use handshake::no_socket;
-pub(super) use subprotocol::Factory;
-pub use subprotocol::{Action, Ask, EventMessage, Exchange, Subprotocol};
+
+pub use super::routes::is_handshake;
+pub use super::subprotocol::{Action, Ask, EventMessage, Exchange, Subprotocol};

@@ -13,7 +13,7 @@ use crate::json::Json;
 use crate::protocol::{Framing, Refusal};
 
 /// A function that creates the subprotocol of a connection.
-pub(in crate::router) type Factory = Arc<dyn Fn() -> Box<dyn Subprotocol> + Send + Sync>;
+pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Subprotocol> + Send + Sync>;
 
 /// The messages of one protocol on one WebSocket, with the state of the connection.
 ///
