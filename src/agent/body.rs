@@ -167,7 +167,10 @@ impl Body {
     /// such as the body of a stored reply.
     #[must_use]
     pub fn canceller(&self) -> Option<Canceller> {
-        Some(Canceller(Arc::downgrade(self.frames()?)))
+        match &self.kind {
+            Kind::Live(live) => Some(Canceller(Arc::downgrade(&live.frames))),
+            _ => None,
+        }
     }
 
     /// Creates a body from complete bytes.
@@ -264,16 +267,15 @@ impl Body {
     /// Attaches this body to the request that it answers, unless it is already attached.
     pub(crate) fn set_running(&mut self, running: Running) {
         if self.running.is_none() {
-            running.attach(self);
+            self.register(&running);
             self.running = Some(running);
         }
     }
 
-    /// Returns the channel of the turn that this body sends. `None` if the body runs no agent.
-    pub(super) fn frames(&self) -> Option<&Arc<dyn Frames>> {
-        match &self.kind {
-            Kind::Live(live) => Some(&live.frames),
-            _ => None,
+    /// Registers the turn that this body sends, if it sends one, with the request that it answers.
+    pub(crate) fn register(&self, running: &Running) {
+        if let Kind::Live(live) = &self.kind {
+            running.attach(&live.frames);
         }
     }
 

@@ -8,7 +8,6 @@ use std::sync::{Arc, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::Body;
 use super::channel::{Frames, Outcome};
 use super::wakers::{Key, Wakers};
 use crate::protocol::{Ticks, User};
@@ -267,11 +266,8 @@ impl Stop {
 }
 
 impl Running {
-    /// Registers the turn that `body` sends, if it sends one. If all turns were ended, this turn ends at once.
-    pub(crate) fn attach(&self, body: &Body) {
-        let Some(frames) = body.frames() else {
-            return;
-        };
+    /// Registers the turn that a body sends. If all turns were ended, this turn ends at once.
+    pub(super) fn attach(&self, frames: &Arc<dyn Frames>) {
         let mut state = self.entry.turns.lock();
         if state.stopped {
             drop(state);

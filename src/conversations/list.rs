@@ -1,66 +1,18 @@
 //! Conversations with their own ids: lists of entries, to which turns are appended.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use super::{Chain, ChainError, PARENTS, RecordError, RecordKey, TurnRecord, UserConversations};
+use super::user::{Chain, ChainError, PARENTS, UserConversations, entry};
+use super::{ListTurn, RecordError, TurnRecord};
 use crate::json::Json;
 
 /// The time by which later entries outlive the first entry: a list that has lost an entry has also lost its first.
 const LATER: std::time::Duration = std::time::Duration::from_secs(60);
-
-/// Returns the id of the record of an entry.
-fn entry(list: &str, number: usize) -> String {
-    format!("{list}/{number}")
-}
-
-/// Returns `true` if the id is the id of an entry's record.
-pub(super) fn is_entry(id: &str) -> bool {
-    id.contains('/')
-}
-
-/// The conversations in which this process runs a turn.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RunningLists(Arc<Mutex<HashSet<RecordKey>>>);
-
-impl RunningLists {
-    fn lock(&self) -> MutexGuard<'_, HashSet<RecordKey>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A running turn in a conversation with its own id. Dropping it ends the turn.
-pub struct ListTurn {
-    lists: RunningLists,
-    key: RecordKey,
-    /// The id of the conversation.
-    pub(super) list: String,
-    /// The number of entries in the conversation when the turn began.
-    pub(super) entries: usize,
-}
-
-impl Drop for ListTurn {
-    fn drop(&mut self) {
-        self.lists.lock().remove(&self.key);
-    }
-}
-
-opaque_debug!(ListTurn);
 
 impl UserConversations {
     /// Begins a turn in a conversation with its own id. Returns `None` if another turn of this process is running in
     /// the conversation.
     #[must_use]
     pub fn begin(&self, list: &str) -> Option<ListTurn> {
-        let key = self.key(&entry(list, 0));
-        let lists = self.running.clone();
-        let is_new = lists.lock().insert(key);
-        is_new.then(|| ListTurn {
-            lists,
-            key,
-            list: list.to_owned(),
-            entries: 0,
-        })
+        self.running.begin(self.key(&entry(list, 0)), list)
     }
 
     /// Returns the entries of a conversation with its own id, in the place of turns.

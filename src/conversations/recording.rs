@@ -3,29 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use super::{Chain, ListTurn, UserConversations};
-use crate::json::Json;
-
-/// Creates the record of a turn from the bytes of its answer.
-pub trait Recorder: Send + Sync + 'static {
-    /// Reads the next bytes of the answer: complete events of a stream, or the document of an answer without a stream.
-    ///
-    /// If the bytes contain the end of the answer, returns the record of the turn. Returns `None` for a turn that
-    /// failed.
-    fn push(&mut self, bytes: &[u8]) -> Option<TurnRecord>;
-}
-
-/// The record of a turn.
-#[derive(Clone, Default)]
-#[non_exhaustive]
-pub struct TurnRecord {
-    /// The id of the turn.
-    pub id: String,
-    /// The data that a request which continues the turn needs.
-    pub data: Json,
-    /// Ids by which [`UserConversations::turn`] and [`UserConversations::chain`] find the turn, too.
-    pub items: Vec<String>,
-}
+use super::{Chain, ListTurn, Recorder, UserConversations};
 
 /// A turn that is recorded when its answer is complete.
 pub struct Recording {
@@ -88,19 +66,5 @@ impl Recording {
         }))
     }
 }
-
-impl TurnRecord {
-    /// Creates the record of a turn.
-    #[must_use]
-    pub fn new(id: impl Into<String>, data: Json) -> Self {
-        Self {
-            id: id.into(),
-            data,
-            items: Vec::new(),
-        }
-    }
-}
-
-opaque_debug!(TurnRecord);
 
 opaque_debug!(Recording);

@@ -1,7 +1,8 @@
 //! Escaping of text for JSON strings.
 
 use super::lanes::{BLOCK, SEPARATOR_LEAD, ZEROS, any, mask, put};
-use super::short::{SHORT, copy_short, special, word};
+use super::short::{SHORT, Token, copy_short, special, word};
+use super::special::{Sequence, escape_byte, is_special, length_of, sequence};
 
 /// The set of characters that are escaped in JSON strings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -39,7 +40,10 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
 /// Returns the length of a text in bytes after escaping; U+2028 and U+2029 are counted unescaped.
 #[allow(dead_code, reason = "not every protocol counts")]
 pub(crate) fn escaped_len(text: &str) -> usize {
-    escaped_bytes(text.as_bytes())
+    match Token::new(text) {
+        Some(token) => token.len,
+        None => escaped_bytes(text.as_bytes()),
+    }
 }
 
 fn escaped_bytes(text: &[u8]) -> usize {
@@ -207,15 +211,6 @@ fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
     out.truncate(written + to);
 }
 
-/// Returns `true` if a byte is escaped or may be the start of a separator.
-#[inline(always)]
-pub(super) fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
-    let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
-    // With bit 1 flipped, `"` becomes a space and the control characters remain control characters: one comparison
-    // finds both.
-    (byte ^ 2 <= b' ') | (byte == b'\\') | lead
-}
-
 /// Returns `true` if a text starts with the first byte of a separator but not with a separator.
 #[inline(always)]
 fn is_other_e2(text: &[u8]) -> bool {
@@ -235,61 +230,6 @@ fn escape_one(text: &[u8]) -> (Sequence, usize) {
         [] => (sequence(b""), 0),
     }
 }
-
-/// An escape sequence, padded to a word; the last byte is its length.
-type Sequence = [u8; 8];
-
-const fn sequence(text: &[u8]) -> Sequence {
-    let length = text.len() as u8;
-    match *text {
-        [a] => [a, 0, 0, 0, 0, 0, 0, length],
-        [a, b] => [a, b, 0, 0, 0, 0, 0, length],
-        [a, b, c, d, e, f] => [a, b, c, d, e, f, 0, length],
-        _ => [0; 8],
-    }
-}
-
-pub(super) fn length_of([.., length]: Sequence) -> usize {
-    usize::from(length)
-}
-
-/// Returns the escape sequence of a byte.
-#[inline(always)]
-pub(super) fn escape_byte(byte: u8) -> Sequence {
-    SEQUENCES
-        .get(usize::from(byte))
-        .copied()
-        .unwrap_or_default()
-}
-
-static SEQUENCES: [Sequence; 256] = {
-    let mut all = [[0; 8]; 256];
-    let mut rest: &mut [Sequence] = &mut all;
-    let mut byte: u8 = 0;
-    while let Some((entry, after)) = rest.split_first_mut() {
-        *entry = match byte {
-            b'"' | b'\\' => sequence(&[b'\\', byte]),
-            0x08 => sequence(br"\b"),
-            b'\t' => sequence(br"\t"),
-            b'\n' => sequence(br"\n"),
-            0x0C => sequence(br"\f"),
-            b'\r' => sequence(br"\r"),
-            0..0x20 => {
-                let digit = byte & 15;
-                let low = if digit < 10 {
-                    b'0' + digit
-                } else {
-                    b'a' + digit - 10
-                };
-                sequence(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), low])
-            }
-            _ => sequence(&[byte]),
-        };
-        rest = after;
-        byte = byte.wrapping_add(1);
-    }
-    all
-};
 
 /// Appends a value whose bytes are valid JSON, see [`write_raw`](super::write_raw).
 pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {

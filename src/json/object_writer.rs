@@ -1,5 +1,7 @@
 //! Writing of objects member by member.
 
+use std::mem;
+
 use serde::Serialize;
 
 use super::error::WriteError;
@@ -82,6 +84,15 @@ impl<'a> ObjectWriter<'a> {
         // If no value follows the key, the value's writer writes `null` when it is dropped.
         write_key(key, self.empty, self.policy, out);
         self.empty = false;
+        ValueWriter::new(out, self.policy)
+    }
+
+    /// Writes a key that needs no escapes, given with the comma before it, its quotes and its colon, and returns a writer
+    /// for its value.
+    pub(super) fn prepared(&mut self, key: &'static str) -> ValueWriter<'_> {
+        let out = &mut *self.rollback.out;
+        let skipped = usize::from(mem::take(&mut self.empty));
+        out.extend_from_slice(key.as_bytes().get(skipped..).unwrap_or_default());
         ValueWriter::new(out, self.policy)
     }
 

@@ -1,7 +1,7 @@
 //! Processing of texts of a few bytes, such as tokens, in words of eight bytes.
 
-use super::escape::{escape_byte, is_special, length_of};
 use super::lanes::{ONES, SEPARATOR_LEAD, any, put};
+use super::special::{escape_byte, is_special, length_of};
 
 /// The maximum length of a token.
 pub(super) const SHORT: usize = 16;

@@ -9,7 +9,7 @@ use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Poll, Waker};
 
-use super::endpoint::random;
+use super::random::random;
 
 /// The maximum number of open questions, and of open questions of one user.
 const MOST: usize = 4096;

@@ -1,8 +1,8 @@
 //! The answers to all requests except calls.
 
-use super::message::Era;
-use super::mount::{Protection, Server, Tool};
-use super::request::{CONVERSATION, QUESTION, STATELESS, VERSIONS};
+use super::request::{CONVERSATION, QUESTION};
+use super::server::{Protection, Server, Tool};
+use super::versions::{Era, STATELESS, VERSIONS};
 use crate::json::wire::object;
 use crate::json::{Escape, Json, ObjectWriter, ValueWriter, WriteError};
 

@@ -7,15 +7,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_core::Stream as _;
-use http::header::{ACCEPT, WWW_AUTHENTICATE};
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http::header::WWW_AUTHENTICATE;
+use http::{HeaderName, Response, StatusCode};
 
 use super::calls::{Calls, Running};
+use super::client::{FORMS, session, session_id};
 use super::dialog::Dialogs;
 use super::error::RpcError;
-use super::message::{self, Era, Message, SESSION, VERSION, is_id};
-use super::mount::{Mounted, Server, Tools};
-use super::request::{CONVERSATION, CallRequest, LINKS_SINCE, has_dialogs};
+use super::message::{Message, SESSION, is_id};
+use super::random::random;
+use super::request::{CONVERSATION, CallRequest};
+use super::server::{Mounted, Server, Tools};
+use super::versions::Era;
 use super::{CallToolResult, Mcp, documents, thread};
 use crate::agent::Body;
 use crate::conversations::ChainError;
@@ -25,13 +28,6 @@ use crate::router::{Endpoint, HttpRequest, json};
 
 /// The time limit for reading a conversation from the store before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
-
-/// The suffix of session ids of clients that can ask their users.
-const FORMS: &str = "-forms";
-
-/// The suffix of session ids of clients whose version has neither dialogs nor links in results. These versions have no
-/// header with the version.
-const PLAIN: &str = "-plain";
 
 /// `POST /mcp`: receives every message of a client.
 pub(super) struct Messages {
@@ -47,51 +43,6 @@ fn accepted() -> Response<Body> {
     let mut response = Response::new(Body::full(""));
     *response.status_mut() = StatusCode::ACCEPTED;
     response
-}
-
-impl CallRequest {
-    /// Stores which kinds of responses the client reads, by its headers.
-    pub(super) fn look(&mut self, headers: &HeaderMap) {
-        let accept = headers.get_all(ACCEPT).iter();
-        let mut ranges = accept.flat_map(|value| value.to_str().unwrap_or_default().split(','));
-        // RFC 9110, section 8.3.1: types are case-insensitive.
-        let streams = |range: &str| {
-            let kind = range.split(';').next().unwrap_or_default().trim();
-            ["text/event-stream", "text/*", "*/*"]
-                .iter()
-                .any(|known| kind.eq_ignore_ascii_case(known))
-        };
-        self.found.is_stream = !headers.contains_key(ACCEPT) || ranges.any(streams);
-        let version = message::header(headers, VERSION);
-        self.found.is_primed = self.found.era == Era::Stateless
-            || version.is_some_and(|version| version > "2025-06-18");
-        let of_session = session(headers).is_some_and(|session| session.ends_with(PLAIN));
-        self.found.is_plain = of_session || version.is_some_and(|version| version < LINKS_SINCE);
-    }
-}
-
-/// Returns 32 random hexadecimal digits, which cannot be guessed.
-pub(super) fn random() -> Option<String> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-/// Returns `true` for digits in the form of [`random`].
-pub(super) fn is_random(digits: &str) -> bool {
-    digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Returns the id of a new session.
-fn session_id(message: &Message, version: &str) -> Option<HeaderValue> {
-    let id = random()?;
-    let capabilities = message.param("capabilities").unwrap_or_default();
-    let suffix = match has_dialogs(&capabilities) {
-        _ if version < LINKS_SINCE => PLAIN,
-        true => FORMS,
-        false => "",
-    };
-    HeaderValue::from_str(&format!("{id}{suffix}")).ok()
 }
 
 impl Messages {
@@ -239,16 +190,6 @@ impl Messages {
             false => whole(response).await,
         })
     }
-}
-
-/// Returns the session id of a request, if this server could have created it.
-fn session(headers: &HeaderMap) -> Option<&str> {
-    let session = message::header(headers, SESSION)?;
-    let mut digits = session;
-    for suffix in [FORMS, PLAIN] {
-        digits = session.strip_suffix(suffix).unwrap_or(digits);
-    }
-    is_random(digits).then_some(session)
 }
 
 /// Cancels a call of the same session.

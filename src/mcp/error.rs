@@ -4,8 +4,7 @@ use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Response, StatusCode};
 
-use super::message::Era;
-use super::request::VERSIONS;
+use super::versions::{Era, VERSIONS};
 use crate::json::wire::object;
 use crate::json::{Escape, Json, JsonError, Members, ValueWriter, Wire};
 use crate::protocol::Refusal;

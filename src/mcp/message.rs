@@ -6,18 +6,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 
 use super::error::RpcError;
-use super::request::{STATELESS, VERSIONS};
+use super::versions::{Era, STATELESS, VERSIONS};
 use crate::json::{Json, Kind};
-
-/// The two forms of the protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Era {
-    /// From 2026-07-28 on: each request is complete in itself.
-    Stateless,
-    /// Until 2025-11-25: `initialize` begins a session.
-    #[default]
-    Session,
-}
 
 /// The header with the version of the protocol.
 pub(super) const VERSION: &str = "mcp-protocol-version";

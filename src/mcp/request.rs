@@ -5,26 +5,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::dialog::Dialog;
-use super::endpoint::is_random;
 use super::error::RpcError;
-use super::message::{Era, Message, is_id};
+use super::message::{Message, is_id};
+use super::random::is_random;
+use super::versions::{Era, STATELESS};
 use crate::conversations::Chain;
 use crate::json::{Json, Kind, Members, Wire};
-
-/// The version of the protocol without sessions.
-pub const STATELESS: &str = "2026-07-28";
-
-/// The versions of the protocol that are served, the newest first.
-pub const VERSIONS: [&str; 5] = [
-    STATELESS,
-    "2025-11-25",
-    "2025-06-18",
-    "2025-03-26",
-    "2024-11-05",
-];
-
-/// The oldest version whose results may contain links, and whose clients may have dialogs.
-pub(super) const LINKS_SINCE: &str = "2025-06-18";
 
 /// The argument with the question.
 pub(super) const QUESTION: &str = "question";

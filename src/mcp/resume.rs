@@ -6,7 +6,8 @@ use http::{HeaderValue, Response, StatusCode};
 
 use super::endpoint::foreign;
 use super::position::Position;
-use super::{Mcp, lost, message};
+use super::protocol::lost;
+use super::{Mcp, message};
 use crate::agent::Body;
 use crate::protocol::{Protocol as _, Refusal};
 use crate::router::{self, Endpoint, HttpRequest, RouteKind};

@@ -9,9 +9,9 @@ use super::dialog::Dialog;
 use super::event::{
     CallResponse, CallToolResult, ContentBlock, ElicitParams, Elicitation, Event, TextContent,
 };
-use super::message::Era;
 use super::position::Position;
 use super::request::{INPUT, SEPARATOR};
+use super::versions::Era;
 use super::{CallRequest, request};
 use crate::json::escape::escaped_len;
 use crate::json::wire::object;
@@ -112,7 +112,7 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session<Reply> {
         era: found.era,
         reply: match &found.reply {
             Some(reply) => reply.clone(),
-            None => env.uuid().replace('-', ""),
+            None => env.hex_id(),
         },
         has_forms: request.has_forms(),
         nonce: request.nonce().to_owned(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::CallRequest;
-use super::endpoint::random;
 use super::event::Event;
+use super::random::random;
 use super::request::continuation;
 use crate::conversations::{ChainError, Recorder, Recording, TurnRecord, UserConversations};
 use crate::json::Json;

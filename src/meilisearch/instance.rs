@@ -9,7 +9,7 @@ use http::{HeaderValue, Method, Request, Uri};
 use crate::protocol::RedactedUrl;
 use crate::router::escape_segment;
 
-use super::{ApiKey, ChatRequest};
+use super::{ApiKey, ChatRequest, InstanceError};
 
 /// A server with its key. It creates requests, which any HTTP client can send.
 ///
@@ -31,21 +31,6 @@ pub struct Instance {
     /// The URL, without a slash at its end.
     url: Box<str>,
     key: Option<ApiKey>,
-}
-
-/// The reason why an [`Instance`], its key or a request for it cannot be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum InstanceError {
-    /// The URL of the server has no scheme or host, or has a query.
-    #[error("invalid server URL")]
-    Url,
-    /// The name of a workspace is empty, `.` or `..`.
-    #[error("invalid name of a workspace")]
-    Workspace,
-    /// The key is empty, or has characters that are not valid in a header.
-    #[error("a key must be one line of visible ASCII characters")]
-    Key,
 }
 
 impl Instance {

@@ -333,7 +333,7 @@ impl Profile {
         Ok(())
     }
 
-    /// Creates the request to a model that answers the request of a front end: a [copy](Prompt::again) with all settings
+    /// Creates the request to a model that answers the request of a front end: a [copy](super::Prompt::again) with all settings
     /// if the dialects are the same, otherwise a request from the [conversation](Upstream::prompt). The caller must set
     /// the model.
     ///

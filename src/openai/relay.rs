@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use bytes::Bytes;
 
 use super::session::{self, Reply};
+use super::tool_call::{FUNCTION_CALL, take_kind};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, ChatRequest, Choice, CompletedChoice,
     Content, ErrorObject, Event, FunctionCall, FunctionDelta, Logprobs, OpenAi, Tool, ToolCall,
@@ -21,9 +22,6 @@ use crate::protocol::{
 
 /// A relay of another server's chunks into a reply.
 pub type Relay = models::Relay<OpenAi>;
-
-/// The kind of a call in the form that preceded tools.
-pub(super) const FUNCTION_CALL: &str = "function_call";
 
 /// The members of a delta and of a message that can contain reasoning; a server uses only one of them.
 pub(super) const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
@@ -427,15 +425,6 @@ impl PartialCall {
             unknown: members,
         }
     }
-}
-
-/// Removes the kind of a tool from the members of a call.
-pub(super) fn take_kind(members: &mut Members) -> ToolKind {
-    let kind = members.get("type").and_then(ToolKind::from_raw);
-    if kind.is_some() {
-        members.retain(|name| name != "type");
-    }
-    kind.unwrap_or_default()
 }
 
 impl From<&Completion> for ChatMessage {

@@ -56,7 +56,7 @@ type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
     let mut head = ChatCompletionChunk {
-        id: Some(format!("chatcmpl-{}", env.hex_id())),
+        id: Some(["chatcmpl-", &env.hex_id()].concat()),
         created: Some(env.unix_time()),
         model: Some(request.model.clone()),
         ..ChatCompletionChunk::default()

@@ -9,6 +9,9 @@ use crate::json::{Json, JsonError, Kind, Members, Reader, Wire, WriteError};
 use crate::models::free_text_arguments;
 use crate::protocol;
 
+/// The kind of a call in the form that preceded tools.
+pub(super) const FUNCTION_CALL: &str = "function_call";
+
 /// The kind of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
@@ -19,6 +22,15 @@ pub enum ToolKind {
     /// A kind that this crate does not know.
     #[wire(other)]
     Other(String),
+}
+
+/// Removes the kind of a tool from the members of a call.
+pub(super) fn take_kind(members: &mut Members) -> ToolKind {
+    let kind = members.get("type").and_then(ToolKind::from_raw);
+    if kind.is_some() {
+        members.retain(|name| name != "type");
+    }
+    kind.unwrap_or_default()
 }
 
 /// A call of a tool, in a message.

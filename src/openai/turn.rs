@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::mem;
 
-use super::relay::{FUNCTION_CALL, take_kind};
+use super::tool_call::{FUNCTION_CALL, take_kind};
 use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta, ToolKind};
 use crate::json::{Json, Members, Wire};
 use crate::models::free_text_input;

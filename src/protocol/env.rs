@@ -238,27 +238,32 @@ impl Env {
     /// Returns a new random id: the prefix, an underscore and the 32 hexadecimal digits of a UUID.
     #[must_use]
     pub fn new_id(&self, prefix: &str) -> String {
-        format!("{prefix}_{}", self.hex_id())
+        [prefix, "_", &self.hex_id()].concat()
     }
 
     /// Returns the 32 hexadecimal digits of a new UUID.
     pub(crate) fn hex_id(&self) -> String {
-        let mut digits = String::with_capacity(32);
-        push_hex(self.random_id(), 32, &mut digits);
-        digits
+        let mut digits = [0; 32];
+        let id = self.random_id().to_be_bytes();
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(id) {
+            pair.copy_from_slice(&[byte >> 4, byte & 15].map(|digit| match digit {
+                0..=9 => b'0' + digit,
+                _ => b'a' - 10 + digit,
+            }));
+        }
+        // With space for the hyphens of a UUID.
+        let mut id = String::with_capacity(36);
+        id.push_str(std::str::from_utf8(&digits).unwrap_or_default());
+        id
     }
 
     /// Returns a new random UUID (version 4) in lower case.
     #[must_use]
     pub fn uuid(&self) -> String {
-        let id = self.random_id();
-        let mut uuid = String::with_capacity(36);
-        // For each group: the number of bits after it, and the number of its digits.
-        for (rest, digits) in [(96, 8), (80, 4), (64, 4), (48, 4), (0, 12)] {
-            if !uuid.is_empty() {
-                uuid.push('-');
-            }
-            push_hex(id >> rest, digits, &mut uuid);
+        let mut uuid = self.hex_id();
+        // The ends of the first four groups, with the hyphens before them.
+        for at in [8, 13, 18, 23] {
+            uuid.insert(at, '-');
         }
         uuid
     }
@@ -290,12 +295,6 @@ impl std::ops::Deref for Env {
 }
 
 opaque_debug!(Env);
-
-/// Appends the last `digits` hexadecimal digits of a number.
-fn push_hex(number: u128, digits: u32, out: &mut String) {
-    let digit = |at: u32| char::from_digit((number >> (4 * at)) as u32 & 15, 16);
-    out.extend((0..digits).rev().filter_map(digit));
-}
 
 /// Formats a time in seconds since 1970 as in RFC 3339: `2026-11-23T00:00:00Z`.
 #[must_use]

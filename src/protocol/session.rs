@@ -151,6 +151,7 @@ impl<B: Blocks> Session<B> {
         self
     }
 
+    #[inline]
     fn write(
         &mut self,
         out: &mut Vec<u8>,
@@ -248,6 +249,7 @@ impl<B: Blocks> Session<B> {
     /// # Errors
     ///
     /// [`SendError`] when the text cannot be sent to this front end.
+    #[inline]
     pub fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.write(out, |blocks, to| blocks.part(Part::Text(text), to))
     }

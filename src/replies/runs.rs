@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Waker};
 
-use super::Limits;
 use super::health::Health;
+use super::limits::Limits;
 use super::local::Local;
 use super::store::{
     ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError,

@@ -3,18 +3,25 @@
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use http::StatusCode;
+use http::request::Parts;
 
+use super::Replies;
 use super::local::Found;
-use super::pump::TICK;
+use super::pump::{Pump, TICK};
 use super::store::{
-    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyState, ReplyStore, StoreError,
+    ConversationKey, LogPage, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 use super::tail::Tail;
-use super::{REGISTRATION, Replies};
 use crate::agent::{Agent, Body, Request, Running};
-use crate::protocol::{Env, Protocol, Refusal, Resumption};
+use crate::conversations::ConnectionTurns;
+use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, User};
+
+/// The maximum time that the head of a response waits for each response of the store.
+const REGISTRATION: Duration = Duration::from_millis(10);
 
 /// The replies of one user below one path. Ids of other users' replies are not found here.
 ///
@@ -43,30 +50,43 @@ use crate::protocol::{Env, Protocol, Refusal, Resumption};
 /// ```
 pub struct UserReplies {
     replies: Replies,
-    pub(super) user: Arc<str>,
+    user: Arc<str>,
     path: String,
-    pub(super) env: Env,
+    env: Env,
     /// The request that is being answered.
-    pub(super) running: Running,
+    running: Running,
 }
 
-impl UserReplies {
-    pub(super) fn new(
-        replies: Replies,
-        user: &str,
+impl Replies {
+    /// Returns the replies of the user who sent a request.
+    pub(crate) fn of(
+        &self,
+        parts: &Parts,
         path: &str,
         env: &Env,
         running: &Running,
-    ) -> Self {
-        Self {
+    ) -> Option<UserReplies> {
+        let user = match parts.extensions.get::<User>() {
+            _ if self.limits.single => "",
+            Some(user) => &*user.id,
+            None => return None,
+        };
+        let mut replies = self.clone();
+        if parts.extensions.get::<ConnectionTurns>().is_some() {
+            // A WebSocket has several replies at a time, and handles shutdowns itself.
+            replies.limits.reconnect = None;
+        }
+        Some(UserReplies {
             replies,
             user: user.into(),
             path: path.to_owned(),
             env: env.clone(),
             running: running.clone(),
-        }
+        })
     }
+}
 
+impl UserReplies {
     /// Returns the key of a reply by the id that its front end uses, which
     /// [`Session::reply_id`](crate::protocol::Session::reply_id) has returned.
     #[must_use]
@@ -121,7 +141,105 @@ impl UserReplies {
                 Some(same)
             }
         };
-        replies.run(self, conversation, agent, request).await
+        self.run(replies, conversation, agent, request).await
+    }
+
+    /// Runs an agent in a task, and returns the body of the first reader. If too many replies run, returns an ordinary
+    /// body.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] when the client requires a reply that can be resumed, and the reply cannot be stored.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the agent has not started, or it continues without a reader.
+    async fn run<P: Protocol>(
+        &self,
+        replies: Replies,
+        conversation: Option<ConversationKey>,
+        agent: Arc<dyn Agent<P>>,
+        request: Request<P>,
+    ) -> Result<Body, Refusal> {
+        let env = &self.env;
+        let required = (P::EXTRAS.resumption)(&request) == Resumption::Required;
+        let refuse = |message| {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Err(Refusal::new(status, message).code("overloaded").retryable())
+        };
+        // The id of a reply lets a client read it, so it must come from the system's randomness, even if the
+        // environment has another source.
+        let mut session = request.session(&Env::new(Secret(env.clone())));
+        let id = match session.reply_id() {
+            Some(id) => self.reply(id),
+            None => self.reply(&Env::new(Secret(env.clone())).uuid()),
+        };
+        let mut meta = ReplyMeta::new(
+            replies.limits.lifetime + replies.limits.keep,
+            replies.limits.keep,
+        );
+        meta.conversation = conversation;
+        let entered =
+            replies
+                .shared
+                .enter(id, conversation, &self.user, &replies.limits, P::FRAMING);
+        let Some(local) = entered else {
+            if required {
+                return refuse("too many replies at a time");
+            }
+            if (P::EXTRAS.resumption)(&request) == Resumption::Possible && conversation.is_some() {
+                replies.shared.supersede(id, meta, env);
+            }
+            replies.shared.health.add_unstored();
+            let body = Body::run_session(agent, request, session, env);
+            body.set_unstored(true);
+            return Ok(body);
+        };
+        // Removes the run if this future is dropped.
+        let guard = Guard(&replies, id);
+        if required {
+            let create = replies.shared.store.create(&id, &meta);
+            if replies.shared.ask(env, create).await.is_err() {
+                return refuse("replies cannot be stored now");
+            }
+        }
+        let meta = Some(meta).filter(|_| !required);
+        (P::EXTRAS.stored)(session.blocks());
+        let mut body = Body::run_session(agent, request, session, env);
+        if !P::EXTRAS.stores_keep_alive {
+            // Each tail sends its own keep-alives, because each connection has its own silence, and the log must not
+            // contain them.
+            body = body.without_ticks();
+        }
+        body.register(&self.running);
+        let tail = Tail::new::<P>(replies.clone(), id, 0, env, self.running.clone());
+        let mut reader = Arc::clone(&local).reader();
+        let running = self.running.clone();
+        let mut pump = Pump::new(replies.clone(), id, local, body, meta, env, running);
+        // From here on the pump removes the run when the pump is dropped.
+        std::mem::forget(guard);
+        poll_fn(|cx| {
+            // A store in memory creates the log in this call.
+            pump.poll_store(cx);
+            Poll::Ready(())
+        })
+        .await;
+        (replies.shared.spawn)(Box::pin(pump));
+        // The log exists before the client reads the head, so that an immediate request to any server finds it. The
+        // agent runs in the meantime.
+        let mut patience = None;
+        poll_fn(|cx| match reader.poll_registered(cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => {
+                let patience = patience.get_or_insert_with(|| env.ticks(REGISTRATION));
+                match patience {
+                    Some(ticks) => ticks.as_mut().poll_next(cx).map(drop),
+                    None => Poll::Ready(()),
+                }
+            }
+        })
+        .await;
+        Ok(Body::from_frames(tail))
     }
 
     /// Returns the latest reply of a conversation if it has no end yet. If it runs in this process, the store is not
@@ -276,6 +394,30 @@ impl UserReplies {
         match self.ask(self.store().cancel(id)).await {
             Err(StoreError::Gone) => Ok(()),
             done => done,
+        }
+    }
+}
+
+/// Removes a run that has not started when it is dropped.
+struct Guard<'a>(&'a Replies, ReplyId);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.shared.leave(&self.1);
+    }
+}
+
+/// An environment with randomness from the system, for ids that cannot be guessed.
+struct Secret(Env);
+
+impl Environment for Secret {
+    fn now(&self) -> SystemTime {
+        self.0.now()
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        if getrandom::fill(bytes).is_err() {
+            self.0.random(bytes);
         }
     }
 }

@@ -74,10 +74,26 @@ impl Block {
             }
             BlockKind::Reasoning => (name.as_str(), "summary_index", "\"}\n\n"),
         };
-        let mut head = format!("event: {name}\ndata: {{\"type\":\"{name}\",\"sequence_number\":");
-        let at = head.len();
+        let start = [
+            "event: ",
+            name,
+            "\ndata: {\"type\":\"",
+            name,
+            "\",\"sequence_number\":",
+        ];
         // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`.
-        head += &format!(r#"0,"item_id":"{id}","output_index":{index},"{part}":0,"delta":""#);
+        let (of, at) = ("0,\"item_id\":\"", "\",\"output_index\":");
+        let rest = [
+            of,
+            &id,
+            at,
+            &index.to_string(),
+            ",\"",
+            part,
+            "\":0,\"delta\":\"",
+        ];
+        let at = start.iter().map(|text| text.len()).sum();
+        let head = start.into_iter().chain(rest).collect::<String>();
         Self {
             kind,
             head: head.into(),

@@ -3,39 +3,17 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use http::{Method, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use super::Item;
-use super::retrieve::{Ask, Stored, deleted, items_page, page};
+use super::documents::{deleted, items_page, page};
 use super::stored_turn::{items_of, unknown_conversation};
 use crate::agent::Body;
 use crate::conversations::{Chain, ChainError, RecordError, UserConversations};
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, List, ObjectWriter, ValueWriter, Wire};
 use crate::protocol::Refusal;
-use crate::router::{HttpRequest, MountError, Site, json};
-
-/// Adds the routes of conversations, for a router whose turns are requested at `path`.
-pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
-    let base = path.strip_suffix("/responses").unwrap_or(path);
-    let all = format!("{base}/conversations");
-    let one = format!("{all}/{{conversation}}");
-    let items = format!("{one}/items");
-    let item = format!("{items}/{{item}}");
-    for (method, route, ask) in [
-        (Method::POST, &all, Ask::Create),
-        (Method::GET, &one, Ask::Conversation),
-        (Method::POST, &one, Ask::Update),
-        (Method::DELETE, &one, Ask::DeleteConversation),
-        (Method::GET, &items, Ask::Items),
-        (Method::POST, &items, Ask::AddItems),
-        (Method::GET, &item, Ask::Item),
-        (Method::DELETE, &item, Ask::DeleteItem),
-    ] {
-        site.conversation_route(method, route, Stored::new(path, ask))?;
-    }
-    Ok(())
-}
+use crate::router::{HttpRequest, json};
 
 /// A conversation of the user who sent a request.
 struct Found<'a> {

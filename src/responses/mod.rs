@@ -120,6 +120,7 @@ mod conversation;
 mod conversations;
 mod count;
 mod decoder;
+mod documents;
 mod error;
 mod event;
 mod from_conversation;
@@ -131,6 +132,7 @@ mod relay;
 mod request;
 mod response;
 mod retrieve;
+mod routes;
 mod session;
 mod socket;
 #[cfg(feature = "resumable")]

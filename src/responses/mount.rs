@@ -7,7 +7,7 @@ use http::Response;
 use super::count::{Compact, InputTokens};
 #[cfg(feature = "resumable")]
 use super::stored;
-use super::{Responses, ResponsesRequest, Storage, retrieve, session, socket, stored_turn};
+use super::{Responses, ResponsesRequest, Storage, routes, session, socket, stored_turn};
 #[cfg(feature = "resumable")]
 use crate::agent::Body;
 use crate::conversations::{Recording, UserConversations};
@@ -45,8 +45,8 @@ impl Dialect for Responses {
         site.shared_route(Method::POST, &format!("{path}/input_tokens"), InputTokens)?;
         site.shared_route(Method::POST, &format!("{path}/compact"), Compact)?;
         #[cfg(feature = "resumable")]
-        stored::mount(path, site)?;
-        retrieve::mount(path, site)
+        routes::mount_replies(path, site)?;
+        routes::mount(path, site)
     }
 
     #[cfg(feature = "resumable")]

@@ -1,22 +1,14 @@
 //! Retrieval of stored replies: `GET /responses/{id}` and `POST /responses/{id}/cancel`.
 
-use http::{Method, Response, StatusCode};
+use http::{Response, StatusCode};
 
+use super::documents::{not_found, query, refuse};
 use super::lost::{events, last_response, lost};
-use super::retrieve::{Ask, Stored, not_found, query, refuse};
 use super::{ErrorObject, Responses};
 use crate::agent::Body;
 use crate::protocol::{Completion, Refusal};
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
-use crate::router::{HttpRequest, MountError, Site, json, stream};
-
-/// Adds the routes of the responses to requests at `path`.
-pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
-    let one = format!("{path}/{{response}}");
-    let cancel = Stored::new(path, Ask::Cancel);
-    site.resumable_route(Method::POST, &format!("{one}/cancel"), cancel)?;
-    site.resumable_route(Method::GET, &one, Stored::new(path, Ask::Retrieve))
-}
+use crate::router::{HttpRequest, json, stream};
 
 /// Returns the response object of a request whose reply has started and continues in the background.
 pub(super) fn begun(events: &[u8]) -> Response<Body> {

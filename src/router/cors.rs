@@ -130,7 +130,7 @@ impl Cors {
     ) -> Response<Body> {
         if request.contains_key(ORIGIN) && self.origin(request, of_mounts).is_none() {
             let refusal = Refusal::new(StatusCode::FORBIDDEN, "this origin is not allowed");
-            return super::refuse(&refusal);
+            return super::refusals::refuse(&refusal);
         }
         let mut response = Response::new(Body::full(""));
         *response.status_mut() = StatusCode::NO_CONTENT;

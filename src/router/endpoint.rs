@@ -14,6 +14,9 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, OR
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Response, StatusCode};
 
+use super::path::{Params, fill};
+use super::refusals::refuse;
+use super::settings::Settings;
 use crate::agent::{Agent, Body, Request, Running, copy_values};
 use crate::conversations::{ConnectionTurns, Recording, UserConversations};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
@@ -64,7 +67,7 @@ pub trait Endpoint: Send + Sync {
 
     /// Returns the response to a refused request, in the format that clients of this route expect.
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        super::refuse(refusal)
+        refuse(refusal)
     }
 
     /// Checks the head of a request before its body is read. Accepts all requests by default.
@@ -123,12 +126,12 @@ pub struct HttpRequest {
     /// The digest of the request, by which equal requests share a reply.
     #[cfg(feature = "resumable")]
     pub(super) digest: String,
-    pub(super) params: super::Params,
+    pub(super) params: Params,
     /// The path of the route.
     pub(super) path: Arc<str>,
     /// The path of the route as clients see it, with the names of the parameters.
     pub(super) public_path: Arc<str>,
-    pub(super) router: Arc<super::Inner>,
+    pub(super) settings: Arc<Settings>,
     pub(super) running: Running,
     pub(super) recording: Option<Recording>,
     pub(super) agent: Option<Arc<str>>,
@@ -151,14 +154,14 @@ impl HttpRequest {
     }
 
     fn extensions(&self) -> &Extensions {
-        &self.router.shared
+        &self.settings.shared
     }
 
     /// Returns `path` of this router as clients see it, below the [base path](super::Router::base_path), for documents
     /// that contain paths.
     #[must_use]
     pub fn public_path(&self, path: &str) -> String {
-        self.router.base.join(path)
+        self.settings.base.join(path)
     }
 
     /// Returns `true` if the request comes from no page, or from a page that may call. The origin of such a page is
@@ -170,19 +173,19 @@ impl HttpRequest {
     /// must not even execute such requests.
     #[must_use]
     pub fn is_origin_allowed(&self) -> bool {
-        let inner = &*self.router;
+        let router = &*self.settings;
         let headers = &self.parts.headers;
         let Some(origin) = headers.get(ORIGIN) else {
             return true;
         };
-        inner.cors.origin(headers, &inner.origins).is_some()
-            || inner.hosts.is_own_origin(origin, &self.parts)
+        router.cors.origin(headers, &router.origins).is_some()
+            || router.hosts.is_own_origin(origin, &self.parts)
     }
 
     /// Returns the environment of the router.
     #[must_use]
     pub fn env(&self) -> &Env {
-        &self.router.env
+        &self.settings.env
     }
 
     /// Returns the conversations of the user who sent this request, below the path of a route. `None` if the router
@@ -190,8 +193,8 @@ impl HttpRequest {
     /// parameters of the request replace those of the route.
     #[must_use]
     pub fn conversations(&self, route: &str) -> Option<UserConversations> {
-        let stored = self.router.conversations.as_ref().and_then(|stored| {
-            let path = self.public_path(&super::path::fill(route, &self.params));
+        let stored = self.settings.conversations.as_ref().and_then(|stored| {
+            let path = self.public_path(&fill(route, &self.params));
             stored.of(&self.parts, &path, self.env())
         });
         match self.parts.extensions.get::<ConnectionTurns>() {
@@ -217,7 +220,7 @@ impl HttpRequest {
     /// A [`Refusal`] with status 503 if the server shuts down, or the [maximum](super::Router::max_turns) of turns is
     /// running, and with status 429 at a [limit](super::Router::max_turns_per_user) of the user.
     pub fn begin_turn(&mut self) -> Result<(), Refusal> {
-        self.running = self.router.enter(true, &self.parts.extensions)?;
+        self.running = self.settings.enter(true, &self.parts.extensions)?;
         Ok(())
     }
 
@@ -234,6 +237,12 @@ impl HttpRequest {
     pub fn recording(mut self, recording: Option<Recording>) -> Self {
         self.recording = recording;
         self
+    }
+
+    /// Returns a parsed request as an agent gets it, for an endpoint that begins no turn.
+    pub fn into_request<P: Protocol>(self, message: P::Request) -> Request<P> {
+        let (env, consent) = (self.router.env.clone(), self.router.consent.clone());
+        Request::of(self.parts, message, env, consent)
     }
 
     /// Answers a parsed request with `agent`, with the `settings` of a mount. The response is a stream, or one document
@@ -254,23 +263,22 @@ impl HttpRequest {
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
         copy_values(&mut self.parts);
-        let inner = &*self.router;
-        let (env, consent) = (inner.env.clone(), inner.consent.clone());
+        let router = &*self.settings;
+        let (env, consent) = (router.env.clone(), router.consent.clone());
         let request = Request::<P>::of(self.parts, message, env, consent)
             .settings(settings)
             .params(self.params)
             .with_path(self.public_path)
             .with_agent(self.agent)
             .with_recording(self.recording);
-        let (router, running) = (self.router, self.running);
+        let (router, running) = (self.settings, self.running);
         #[cfg(feature = "resumable")]
         let digest = self.digest;
         // The request is created outside the future, which so contains one pointer to it instead of two copies.
         async move {
-            let inner = &*router;
             #[cfg(feature = "resumable")]
-            if let Some(replies) = &inner.replies {
-                replies.begin(&request, &inner.consent, &inner.env).await;
+            if let Some(replies) = &router.replies {
+                replies.begin(&request, &router.consent, &router.env).await;
             }
             #[cfg(feature = "resumable")]
             if let Some(replies) = replies {
@@ -280,7 +288,7 @@ impl HttpRequest {
                     Err(refusal) => P::refuse(&refusal).map(Body::full),
                 };
             }
-            let mut body = Body::run(agent, request, &inner.env);
+            let mut body = Body::run(agent, request, &router.env);
             body.set_running(running);
             respond::<P>(body, is_stream, &router).await
         }
@@ -289,7 +297,7 @@ impl HttpRequest {
     /// Returns the replies among which the reply to this request is stored. `None` if it is not resumable.
     #[cfg(feature = "resumable")]
     fn resumable<P: Protocol>(&self, message: &P::Request) -> Option<UserReplies> {
-        let replies = self.router.replies.as_ref()?;
+        let replies = self.settings.replies.as_ref()?;
         match replies.takes::<P>(message) {
             true => self.replies(&self.path),
             false => None,
@@ -303,8 +311,8 @@ impl HttpRequest {
     #[cfg(feature = "resumable")]
     #[must_use]
     pub fn replies(&self, route: &str) -> Option<UserReplies> {
-        let replies = self.router.replies.as_ref()?;
-        let path = self.public_path(&super::path::fill(route, &self.params));
+        let replies = self.settings.replies.as_ref()?;
+        let path = self.public_path(&fill(route, &self.params));
         replies.of(&self.parts, &path, self.env(), &self.running)
     }
 
@@ -372,9 +380,9 @@ impl fmt::Debug for HttpRequest {
 async fn respond<P: Protocol>(
     mut body: Body,
     is_stream: bool,
-    router: &super::Inner,
+    settings: &Settings,
 ) -> Response<Body> {
-    let failed = is_stream && P::EXTRAS.awaits_output && fails_early(&mut body, router).await;
+    let failed = is_stream && P::EXTRAS.awaits_output && fails_early(&mut body, settings).await;
     if failed || !is_stream {
         return document(body).await;
     }
@@ -385,8 +393,8 @@ async fn respond<P: Protocol>(
 }
 
 /// Waits for the first output. Returns `true` if the turn has failed without output.
-async fn fails_early(body: &mut Body, router: &super::Inner) -> bool {
-    let timeout = router.first_output_timeout();
+async fn fails_early(body: &mut Body, settings: &Settings) -> bool {
+    let timeout = settings.first_output_timeout();
     if timeout.is_zero() {
         return false;
     }
@@ -397,7 +405,7 @@ async fn fails_early(body: &mut Body, router: &super::Inner) -> bool {
         if body.poll_output(cx).is_ready() {
             return Poll::Ready(());
         }
-        match ticks.get_or_insert_with(|| router.env.ticks(timeout)) {
+        match ticks.get_or_insert_with(|| settings.env.ticks(timeout)) {
             Some(ticks) => ticks.as_mut().poll_next(cx).map(drop),
             // Without a timer the wait would have no end.
             None => Poll::Ready(()),

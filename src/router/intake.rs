@@ -201,7 +201,14 @@ impl Budget {
     /// that has none.
     pub(super) fn weigh(&self, body: &[u8]) -> Result<Option<Arc<Held>>, Refusal> {
         // Also counts what is inside of texts, so a body is never too light.
-        let count = |wanted: u8| body.iter().filter(|byte| **byte == wanted).count();
+        // Blocks of 255 bytes, whose counts fit into a byte each: the compiler vectorizes them.
+        let count = |wanted: u8| {
+            let blocks = body.chunks(255).map(|block| {
+                let equal = |count: u8, byte: &u8| count + u8::from(*byte == wanted);
+                usize::from(block.iter().fold(0, equal))
+            });
+            blocks.sum::<usize>()
+        };
         let weight = OBJECT * count(b'{') + ELEMENT * count(b',');
         let weight = weight.saturating_sub(body.len().max(LIGHT));
         if weight == 0 {

@@ -3,7 +3,10 @@
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use super::MountError;
+use super::mount_error::MountError;
+
+/// The parameters of a path, with their names.
+pub(super) type Params = Vec<(Box<str>, Box<str>)>;
 
 /// A path such as `/chats/{workspace}/chat/completions`.
 #[derive(Clone, PartialEq, Eq)]
@@ -107,7 +110,7 @@ pub fn escape_segment(text: &str) -> String {
 
 /// Returns the path of a route with its first parameters replaced by the values of a request. Requests for the same
 /// path have the same result, whichever characters they escape.
-pub(super) fn fill(route: &str, params: &super::Params) -> String {
+pub(super) fn fill(route: &str, params: &Params) -> String {
     let mut values = params.iter().map(|(_, value)| &**value);
     let mut path = String::with_capacity(route.len());
     for segment in route.trim_matches('/').split('/') {

@@ -10,7 +10,8 @@ use http::header::{
 use http::{HeaderMap, StatusCode, header};
 use http::{HeaderValue, Method, Response};
 
-use super::{Endpoint, HttpRequest, Inner, MountError, RouteKind, Router};
+use super::settings::Settings;
+use super::{Endpoint, HttpRequest, MountError, RouteKind, Router};
 use crate::agent::Body;
 use crate::json::Escape;
 use crate::playground::{self, Front, Fronts};
@@ -44,7 +45,7 @@ impl Router {
     ) -> Result<Self, MountError> {
         self.with(|site| {
             site.route(Method::GET, "/", Page(playground::page(scripts)))?;
-            site.document(FRONTS, |call| call.router.fronts())
+            site.document(FRONTS, |call| fronts(&call.settings))
         })
     }
 
@@ -73,25 +74,18 @@ impl Router {
 #[derive(Clone, Copy, Default)]
 struct Signing(bool);
 
-impl Inner {
-    /// Returns the list of the mounted agents.
-    fn fronts(&self) -> Vec<u8> {
-        let fronts = self.routes.iter().filter_map(|route| {
-            let protocol = route.endpoint.protocol()?;
-            (route.method == Method::POST).then(|| Front {
-                protocol,
-                path: format!("{:?}", route.path),
-            })
-        });
-        let fronts = Fronts {
-            fronts: fronts.collect(),
-            signing: self
-                .shared
-                .get::<Signing>()
-                .is_some_and(|signing| signing.0),
-        };
-        fronts.to_json()
-    }
+/// Returns the list of the mounted agents.
+fn fronts(settings: &Settings) -> Vec<u8> {
+    let fronts = settings.fronts.iter().map(|(protocol, path)| Front {
+        protocol,
+        path: path.clone(),
+    });
+    let signing = settings.shared.get::<Signing>();
+    let fronts = Fronts {
+        fronts: fronts.collect(),
+        signing: signing.is_some_and(|signing| signing.0),
+    };
+    fronts.to_json()
 }
 
 /// The page as the text before the nonce and the text after it.

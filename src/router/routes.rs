@@ -4,12 +4,14 @@ use std::any::TypeId;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use http::header::{CONNECTION, HeaderName, UPGRADE};
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderValue, Method, Response, StatusCode};
 
+use super::Endpoint;
 use super::guard::Guard;
-use super::path::Path;
-use super::{Endpoint, Inner, socket};
+use super::path::{Params, Path};
+use crate::agent::Body;
 use crate::protocol::Refusal;
 
 #[derive(Clone)]
@@ -35,8 +37,6 @@ pub(super) struct Needs {
     pub(super) conversations: bool,
 }
 
-pub(super) type Params = Vec<(Box<str>, Box<str>)>;
-
 pub(super) enum Found<'a> {
     Route(&'a Route, Params),
     /// The handshake of a WebSocket at the path of this route, for [`Router::socket`](super::Router::socket).
@@ -47,88 +47,44 @@ pub(super) enum Found<'a> {
     OtherHost,
 }
 
-impl Inner {
-    /// Returns the route of a request.
-    pub(super) fn find(&self, request: &Parts) -> Found<'_> {
-        // Checked before any route, so that a page that uses DNS rebinding does not find out which routes exist.
-        if !self.hosts.take(request) {
-            return Found::OtherHost;
-        }
-        let is_handshake = socket::is_handshake(request);
-        let mut found = Found::Nothing;
-        for path in self.base.strip(request.uri.path()) {
-            if is_handshake {
-                // A handshake takes precedence over other `GET` routes of the path.
-                if let Found::Route(route, _) = self.find_at(&Method::POST, path) {
-                    return Found::Socket(route);
-                }
-            }
-            found = self.find_at(&request.method, path);
-            if !matches!(found, Found::Nothing) {
-                break;
-            }
-        }
-        found
-    }
-
-    /// Returns `true` if the router has one of the stores in `needs`.
-    fn has(&self, needs: Needs) -> bool {
-        #[cfg(feature = "resumable")]
-        let replies = needs.replies && self.replies.is_some();
-        #[cfg(not(feature = "resumable"))]
-        let replies = false;
-        replies || needs.conversations && self.conversations.is_some()
-    }
-
-    fn find_at(&self, method: &Method, path: &str) -> Found<'_> {
-        // A `HEAD` request is answered like a `GET`, and the server omits the body.
-        let wanted = if *method == Method::HEAD {
-            &Method::GET
-        } else {
-            method
-        };
-        let mut allow = Vec::new();
-        for route in &self.routes {
-            if route.needs.is_some_and(|needs| !self.has(needs)) {
-                continue;
-            }
-            let Some(params) = route.path.matches(path) else {
-                continue;
-            };
-            if route.method == *wanted {
-                return Found::Route(route, params);
-            }
-            allow.push(route.method.as_str());
-            if route.method == Method::GET {
-                allow.push("HEAD");
-            }
-        }
-        if allow.is_empty() {
-            return Found::Nothing;
-        }
-        // A browser sends this preflight before a `POST` to another origin.
-        if *method == Method::OPTIONS {
-            return Found::Preflight;
-        }
-        allow.push("OPTIONS");
-        match HeaderValue::from_str(&allow.join(", ")) {
-            Ok(allow) => Found::OtherMethods(allow),
-            Err(_) => Found::Nothing,
-        }
-    }
-}
-
 /// Returns the refusal of a path without a route. In a debug build it names the feature that has the path.
 pub(super) fn no_such_path(path: &str) -> Refusal {
-    let absent = crate::ABSENT
-        .iter()
-        .find(|(absent, _)| cfg!(debug_assertions) && *absent == path);
-    let message = match absent {
-        Some((_, feature)) => {
-            format!("no such path: it needs the feature `{feature}` of copilot-wire, and a mount")
-                .into()
-        }
-        None => Cow::Borrowed("no such path"),
+    let absent = |&&(own, _, is_built): &&(&str, &str, bool)| !is_built && own == path;
+    let message = match crate::ROUTES.iter().find(absent) {
+        Some((_, feature, _)) if cfg!(debug_assertions) => Cow::Owned(format!(
+            "no such path: it needs the feature `{feature}` of copilot-wire, and a mount"
+        )),
+        _ => Cow::Borrowed("no such path"),
     };
     Refusal::new(StatusCode::NOT_FOUND, message)
+}
+
+/// Returns `true` if a request is the handshake of a WebSocket over HTTP/1.1 (RFC 6455, section 4.1), which
+/// [`Router::socket`](super::Router::socket) answers.
+#[must_use]
+pub fn is_handshake(request: &Parts) -> bool {
+    let has = |name: HeaderName, token: &str| {
+        let mut values = request.headers.get_all(name).iter();
+        values.any(|value| {
+            let mut tokens = value.to_str().unwrap_or_default().split(',');
+            tokens.any(|it| it.trim().eq_ignore_ascii_case(token))
+        })
+    };
+    request.method == Method::GET && has(UPGRADE, "websocket") && has(CONNECTION, "upgrade")
+}
+
+/// Returns the refusal of a handshake at a path without a socket.
+///
+/// After 426 Codex sends its request by `POST` at once. After any other status it first repeats the handshake, six
+/// times, and after 400 it gives up.
+pub(super) fn no_socket(route: &Route) -> Response<Body> {
+    let message = "there are no WebSockets here: post the request";
+    let refusal = Refusal::new(StatusCode::UPGRADE_REQUIRED, message);
+    let mut response = route.endpoint.refuse(&refusal);
+    let headers = response.headers_mut();
+    // RFC 9110, section 15.5.22: the required protocol must be named. Section 7.8: `upgrade` needs its connection
+    // option.
+    headers.insert(UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    response
 }

@@ -6,33 +6,16 @@ use std::sync::Arc;
 use http::request::Parts;
 use http::{HeaderValue, Method};
 
-use super::endpoint::{Document, Endpoint, HttpRequest};
+use super::endpoint::{AgentEndpoint, Document, Endpoint, HttpRequest};
 use super::guard::Guard;
+use super::mount_error::MountError;
 use super::path::Path;
-use super::socket::Subprotocol;
-use super::{AgentEndpoint, Inner, Needs, Route};
+use super::routes::{Needs, Route};
+use super::settings::Settings;
+use super::subprotocol::Subprotocol;
+use super::version::Version;
 use crate::agent::Agent;
 use crate::protocol::{Protocol, Refusal};
-
-/// An error of mounting an agent.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MountError {
-    /// The path and method already have a route.
-    #[error("path already mounted: {method} {path}")]
-    Taken {
-        /// The method.
-        method: Method,
-        /// The path.
-        path: String,
-    },
-    /// The path does not start with a slash, or a parameter in it is not like `{name}`.
-    #[error("invalid path: `{0}` must start with `/` and have parameters like `{{name}}`")]
-    Path(String),
-    /// The mount is not valid, or conflicts with an earlier one.
-    #[error("{0}")]
-    Invalid(String),
-}
 
 /// A description of how an agent is mounted: its protocol and its routes.
 ///
@@ -75,7 +58,7 @@ pub trait Mount {
 /// The routes of a router, to which a [`Mount`] adds its own.
 #[derive(Debug)]
 pub struct Site<'a> {
-    pub(super) router: &'a mut Inner,
+    pub(super) router: &'a mut Version,
     /// The guards of all routes that are added later.
     pub(super) guards: Vec<Guard>,
 }
@@ -109,7 +92,7 @@ impl Site<'_> {
     /// Use it for a [document](Self::document) or a [route](Self::shared_route) of several mounts: each mount adds an
     /// entry, and [`HttpRequest::shared`] returns the state with all entries.
     pub fn shared<T: Clone + Default + Send + Sync + 'static>(&mut self) -> &mut T {
-        self.router.shared.get_or_insert_with(T::default)
+        self.settings().shared.get_or_insert_with(T::default)
     }
 
     /// Adds a route. A path such as `/chats/{workspace}` has parameters; a trailing slash makes no
@@ -196,6 +179,10 @@ impl Site<'_> {
         Ok(())
     }
 
+    fn settings(&mut self) -> &mut Settings {
+        Arc::make_mut(&mut self.router.settings)
+    }
+
     fn add(
         &mut self,
         method: Method,
@@ -222,6 +209,11 @@ impl Site<'_> {
                 return Err(MountError::Invalid(message));
             }
             return Ok(());
+        }
+        #[cfg(feature = "playground")]
+        if let Some(protocol) = endpoint.protocol().filter(|_| method == Method::POST) {
+            let front = (protocol, format!("{parsed:?}"));
+            self.settings().fronts.push(front);
         }
         self.router.routes.push(Route {
             method,
@@ -295,7 +287,7 @@ impl Site<'_> {
     }
 
     /// Adds a [WebSocket](super::socket) to a path at which an agent answers `POST` requests. `make` creates the
-    /// dialect of each connection. The guards of the `POST` route apply. Several mounts may share a path: only the
+    /// subprotocol of each connection. The guards of the `POST` route apply. Several mounts may share a path: only the
     /// first one adds the WebSocket.
     ///
     /// # Errors
@@ -334,8 +326,9 @@ impl Site<'_> {
     /// ends that are web pages with known origins.
     pub fn origins(&mut self, origins: impl IntoIterator<Item = HeaderValue>) {
         for origin in origins {
-            if !self.router.origins.contains(&origin) {
-                self.router.origins.push(origin);
+            let known = &mut self.settings().origins;
+            if !known.contains(&origin) {
+                known.push(origin);
             }
         }
     }

@@ -17,6 +17,7 @@ mod file;
 mod mounts;
 mod parts;
 mod readers;
+mod seen;
 mod stored;
 
 use std::path::Path;
@@ -50,8 +51,8 @@ fn fixed() -> Env {
 /// The usual requests: a user says "Hi", and offers two tools where the protocol has some.
 const USUAL: &str = include_str!("../../fixtures/every/requests.json");
 
-/// Runs the cases of a folder for these protocols, and returns their number.
-fn run(folder: &str, kits: &[Kit]) -> usize {
+/// Runs the cases of a folder for these protocols, and returns the places where they differ from what is expected.
+fn run(folder: &str, kits: &[Kit]) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
         .join(folder);
@@ -62,6 +63,8 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
         .filter(|path| path.extension().is_some_and(|it| it == "case"))
         .collect();
     cases.sort();
+    assert!(!cases.is_empty(), "{}", folder.display());
+    let mut wrong = Vec::new();
     for path in &cases {
         let case = Case::read(path);
         let mut found: Vec<Vec<(String, String)>> = vec![Vec::new(); case.turns.len()];
@@ -71,9 +74,9 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
                 play(kit, turn, &mut conversation, found);
             }
         }
-        case.settle(&found);
+        wrong.extend(case.settle(&found));
     }
-    cases.len()
+    wrong
 }
 
 /// A router and a front end that has asked it something.
@@ -118,11 +121,8 @@ fn play(kit: &Kit, turn: &Turn, running: &mut Option<Running>, found: &mut Vec<(
         sent = text.replace(from, to).into();
     }
     let Some(parts) = &turn.parts else {
-        let seen = match (kit.request)(&head, sent) {
-            Ok(node) => serde_json::to_string_pretty(&node).unwrap(),
-            Err(refusal) => format!("{refusal:?}"),
-        };
-        found.push((format!("seen {}", kit.name), seen + "\n"));
+        let seen = seen::seen(kit.name, &head, &sent);
+        found.push((format!("seen {}", kit.name), seen));
         return;
     };
     *scene.parts.lock().unwrap() = parts.clone();
@@ -196,17 +196,16 @@ fn settled(text: &str) -> String {
 
 #[test]
 fn cases_of_every_protocol() {
-    assert!(run("every", &kits()) > 0);
+    let wrong = run("every", &kits());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn cases_of_one_protocol() {
-    for kit in kits() {
-        let folder = if kit.name == "github" {
-            "github-copilot"
-        } else {
-            kit.name
-        };
-        run(folder, &[kit]);
-    }
+    let wrong = kits().into_iter().flat_map(|kit| match kit.name {
+        "github" => run("github-copilot", &[kit]),
+        name => run(name, &[kit]),
+    });
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -1,7 +1,7 @@
 //! Streams that were recorded.
 
 use copilot_wire::protocol::plain_text;
-use copilot_wire_kit::check::{self, RecordedRequest, Report};
+use copilot_wire_kit::check::{self, Report, Trial};
 
 use crate::FRONTS;
 use crate::script::Front;
@@ -165,7 +165,7 @@ fn only_an_object_gets_a_model() {
         ("[1, 2]", "[1, 2]"),
         ("half {", "half {"),
     ] {
-        let request = RecordedRequest::new(None, "a request", body).model("m");
+        let request = Trial::new(None, "a request", body).model("m");
         assert_eq!(request.body, expected);
     }
 }

@@ -1,12 +1,11 @@
 //! Requests: the accessors return the values of GitHub's SDK, also where the SDK throws or drops
 //! data.
 
-use bytes::Bytes;
 use copilot_wire::github::{
     ChatRequest, ConfirmationDecision, Content, GitHub, Message, Reference,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Conversation, Protocol, Role, Verdict};
+use copilot_wire::protocol::{Conversation, Verdict};
 use serde_json::{Value, json};
 
 use crate::fixtures::{bytes, json as fixture, request, requests};
@@ -75,30 +74,6 @@ fn tool_calls_survive_where_the_sdk_loses_them() {
 }
 
 #[test]
-fn every_member_is_written_back() {
-    for (name, request) in requests() {
-        let written = request.to_json();
-        let again: Value = serde_json::from_slice(&written).unwrap();
-        assert_eq!(again, fixture(&name), "{name}");
-        let read = ChatRequest::from_json(&written).unwrap();
-        assert_eq!(read.to_json(), written, "{name}");
-        assert_eq!(read.messages.len(), request.messages.len(), "{name}");
-    }
-    // Numbers keep their digits, and invalid elements of every list their positions.
-    let odd = r#"{"messages":[7,{"role":"user","content":"hi","name":3,"copilot_references":[null,{"type":1,"id":2,"data":[1.0],"metadata":"m"},"x"],"copilot_confirmations":["y",{"state":null,"confirmation":null}]},[]],"agent":9,"temperature":0.0,"big":123456789012345678901234567890}"#;
-    let written = parse(odd).to_json();
-    let text = String::from_utf8(written.to_vec()).unwrap();
-    assert!(text.contains(r#""temperature":0.0"#), "{text}");
-    assert!(text.contains("123456789012345678901234567890"), "{text}");
-    let (one, two): (Value, Value) = (
-        serde_json::from_str(odd).unwrap(),
-        serde_json::from_slice(&written).unwrap(),
-    );
-    assert_eq!(one["messages"], two["messages"]);
-    assert_eq!(one["agent"], two["agent"]);
-}
-
-#[test]
 fn a_changed_request_has_each_member_once() {
     let mut request = request("req-nulls.json");
     request.thread_id = Some("t-1".into());
@@ -152,30 +127,6 @@ fn what_the_sdk_throws_on_is_nothing() {
 }
 
 #[test]
-fn only_what_is_no_request_is_refused() {
-    let (parts, ()) = http::Request::new(()).into_parts();
-    let cases = [
-        ("", 400, "", "the request body is empty"),
-        ("{", 400, "", "the body ends where `,` or `}` is expected"),
-        ("[]", 400, "", "expected an object (byte 0)"),
-        ("{} x", 400, "", "expected the end of the text (byte 3)"),
-        (r#"{"messages":[]}"#, 422, "messages", "must not be empty"),
-        (r#"{"messages":7}"#, 422, "messages", "must be an array"),
-        (
-            r#"{"messages":[{"role":}]}"#,
-            400,
-            "messages[0].role",
-            "expected a value (byte 21)",
-        ),
-    ];
-    for (body, status, path, message) in cases {
-        let refusal = GitHub::read(&parts, Bytes::from(body)).unwrap_err();
-        assert_eq!(refusal.status().as_u16(), status, "{body}");
-        assert_eq!((refusal.path(), refusal.message()), (path, message));
-    }
-}
-
-#[test]
 fn numbers_of_zero_are_not_set() {
     let nulls = request("req-nulls.json").sampling();
     let web = request("req-web-genuine.json").sampling();
@@ -197,91 +148,6 @@ fn numbers_of_zero_are_not_set() {
     assert_eq!(other.sampling().stop, ["x"]);
     assert_eq!(other.sampling().max_tokens, Some(10));
     assert_eq!(other.sampling().temperature, None);
-}
-
-#[test]
-fn the_conversation_is_what_people_said() {
-    let said = |name: &str| -> Vec<(Role, String)> {
-        let request = request(name);
-        let messages = Conversation::messages(&request);
-        messages
-            .map(|message| (message.role, message.text.into_owned()))
-            .collect()
-    };
-    let user = |text: &str| (Role::User, text.to_owned());
-    assert_eq!(
-        said("req-web-genuine.json"),
-        [user("hi"), user("test"), user("test"), user("test")]
-    );
-    assert_eq!(
-        said("req-web-session-history.json"),
-        [
-            user("hello"),
-            (Role::Assistant, "Hello! Ask me about tides.".into()),
-            user("when is high water?"),
-        ]
-    );
-    assert_eq!(said("req-redacted.json"), [user("hi")]);
-    assert_eq!(
-        said("req-unknown-extras.json"),
-        [
-            (Role::System, "be brief".into()),
-            user("what flag is this?")
-        ]
-    );
-    assert_eq!(
-        said("req-tool-messages.json"),
-        [
-            (Role::System, "You are helpful.".into()),
-            user("weather in Brest?"),
-            user("and tomorrow?"),
-        ]
-    );
-    // Only the slug of this agent is removed, and never in the current message.
-    let typed = parse(
-        r#"{"agent":"tide","messages":[{"role":"user","content":"@tide a"},{"role":"user","content":"@tidex b"},{"role":"user","content":"@tide c"}]}"#,
-    );
-    let texts = Conversation::messages(&typed).map(|message| message.text.into_owned());
-    assert_eq!(texts.collect::<Vec<_>>(), ["a", "@tidex b", "@tide c"]);
-    assert_eq!(typed.prompt().as_deref(), Some("@tide c"));
-}
-
-#[test]
-fn the_prompt_is_the_users_last_message() {
-    let cases = [
-        ("req-web-genuine.json", Some("test")),
-        (
-            "req-docs-minimal.json",
-            Some("What is a closure in javascript?"),
-        ),
-        (
-            "req-vscode-editor-context.json",
-            Some("explain this function"),
-        ),
-        ("req-web-session-history.json", Some("when is high water?")),
-        ("req-redacted.json", Some("hi")),
-        // An answer to a confirmation is not a new prompt, and the old one is not repeated.
-        ("req-confirmation-accepted.json", None),
-        ("req-confirmation-dismissed.json", None),
-        ("req-nulls.json", Some("hi")),
-        ("req-unknown-extras.json", Some("what flag is this?")),
-        ("req-tool-messages.json", Some("and tomorrow?")),
-        ("req-gh-debug-cli.json", Some("hello")),
-    ];
-    for (name, prompt) in cases {
-        assert_eq!(request(name).prompt().as_deref(), prompt, "{name}");
-    }
-    // A call and its result follow the user's message: the prompt is still the user's.
-    let loop_of_tools = parse(
-        r#"{"messages":[{"role":"user","content":"weather?"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"w","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"fine"}]}"#,
-    );
-    assert_eq!(loop_of_tools.prompt().as_deref(), Some("weather?"));
-    let results: Vec<_> = loop_of_tools.results().collect();
-    assert_eq!(results.len(), 1);
-    assert_eq!(results[0].name, "w");
-    assert_eq!(results[0].call_id.as_deref(), Some("c1"));
-    assert_eq!(results[0].content, "fine");
-    assert_eq!(request("req-tool-messages.json").results().count(), 0);
 }
 
 #[test]
@@ -339,19 +205,4 @@ fn debug_shows_no_content_and_no_token() {
     let request = copilot_wire::Request::<GitHub>::from_parts(parts, request);
     let debug = format!("{request:?}");
     assert!(!debug.contains("ghu_secret"), "{debug}");
-}
-
-#[test]
-fn the_thread_is_the_conversation() {
-    let headers = http::HeaderMap::new();
-    let id = |name: &str| {
-        let request = request(name);
-        GitHub::conversation_id(&request, &headers).map(|id| id.into_owned())
-    };
-    assert_eq!(
-        id("req-web-genuine.json").as_deref(),
-        Some("9a1cc23a-ab73-498b-87a5-96c94cb7e3f3")
-    );
-    assert_eq!(id("req-nulls.json"), None);
-    assert_eq!(id("req-docs-minimal.json"), None);
 }

@@ -1,6 +1,7 @@
 //! The cost of an agent in an editor. Without arguments: the time until the program answers, the time until the first
 //! byte of an answer, and the memory of 100 sessions. `acp COUNT` and `sse COUNT` say so many tokens over either, each
-//! in a frame of its own, for a counter of instructions: `valgrind --tool=callgrind`.
+//! in a frame of its own, through the same pipe to the same reader, for a counter of instructions: `valgrind
+//! --tool=callgrind`.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
@@ -17,6 +18,7 @@ use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use copilot_wire_acp::Server;
 use futures::Stream as _;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncWriteExt as _};
 
 /// Says as many tokens as the prompt asks for.
 struct Teller;
@@ -57,14 +59,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let (mut own, its) = tokio::io::duplex(1 << 20);
                 let (input, output) = tokio::io::split(its);
                 let served = tokio::spawn(async move { server.connect(input, output).await });
-                tokio::io::AsyncWriteExt::write_all(&mut own, messages.concat().as_bytes()).await?;
-                let mut lines =
-                    tokio::io::AsyncBufReadExt::split(tokio::io::BufReader::new(own), b'\n');
-                while let Some(line) = lines.next_segment().await? {
-                    if line.windows(10).any(|bytes| bytes == b"stopReason") {
-                        break;
-                    }
-                }
+                own.write_all(messages.concat().as_bytes()).await?;
+                // The last line is the response to the second request.
+                read(own, |line| line.starts_with(br#"{"jsonrpc":"2.0","id":2"#)).await?;
                 served.abort();
                 Ok(())
             })
@@ -75,16 +72,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             runtime.block_on(async {
                 let request = Request::<OpenAi>::new(request);
                 let mut body = Body::run(Arc::new(Teller), request, &Env::default());
-                let mut written = 0;
-                while let Some(frame) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
-                    written += frame?.len();
-                }
-                println!("{written} bytes");
-                Ok(())
+                let (own, mut output) = tokio::io::duplex(1 << 20);
+                tokio::spawn(async move {
+                    while let Some(Ok(frame)) =
+                        poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await
+                    {
+                        output.write_all(&frame).await.unwrap();
+                    }
+                });
+                read(own, |line| line == b"data: [DONE]").await
             })
         }
         _ => measure(),
     }
+}
+
+/// Reads lines until the last one.
+async fn read(
+    input: impl AsyncRead + Unpin,
+    is_last: impl Fn(&[u8]) -> bool,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let mut lines = tokio::io::BufReader::new(input).split(b'\n');
+    while let Some(line) = lines.next_segment().await? {
+        if is_last(&line) {
+            return Ok(());
+        }
+    }
+    Err("the stream has no end".into())
 }
 
 /// Random bytes that are zeros, so that the id of the session is known.

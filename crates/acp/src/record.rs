@@ -115,7 +115,10 @@ impl Recorder {
 
     /// Reads the next bytes: whole lines, as a reply has no others. Returns `true` once the turn has ended.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> bool {
-        for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            let line = bytes.get(start..=end).unwrap_or_default();
+            start = end + 1;
             self.size += line.len();
             if !self.same(line) {
                 self.line(line);
@@ -133,7 +136,10 @@ impl Recorder {
         let Some(text) = text.and_then(|text| text.strip_suffix(&**tail)) else {
             return false;
         };
-        let Ok(text) = serde_json::from_slice::<Cow<'_, str>>(text) else {
+        let borrowed = serde_json::from_slice::<&str>(text).map(Cow::Borrowed);
+        // With escapes.
+        let text = borrowed.or_else(|_| serde_json::from_slice(text).map(Cow::Owned));
+        let Ok(text) = text else {
             return false;
         };
         let Some((_, last)) = self.record.updates.last_mut().and_then(text_of) else {

@@ -158,6 +158,16 @@ impl<A: Agent<Acp> + 'static> Server<A> {
         let (to, from) = mpsc::channel(QUEUE);
         let mut writer = JoinSet::new();
         writer.spawn(write(output, from));
+        self.run(input, to, writer).await
+    }
+
+    /// Serves one connection, whose messages `writer` writes.
+    async fn run(
+        &self,
+        input: impl AsyncRead + Unpin,
+        to: mpsc::Sender<Bytes>,
+        mut writer: JoinSet<()>,
+    ) -> io::Result<()> {
         let settings = Arc::new(self.settings.clone());
         let mut connection = Connection::new(Arc::clone(&self.agent), settings, to);
         let ended = connection.run(input).await;
@@ -187,8 +197,12 @@ impl<A: Agent<Acp> + 'static> Server<A> {
             .enable_all()
             .build()?;
         let ended = runtime.block_on(async {
-            let [input, output] = [input, output].map(tokio::fs::File::from_std);
-            self.connect(input, output).await
+            let (to, from) = mpsc::channel(QUEUE);
+            let mut writer = JoinSet::new();
+            // A thread for all messages: tokio's files use one for each write, which a token would wait for.
+            writer.spawn_blocking(move || write_file(&output, from));
+            let input = tokio::fs::File::from_std(input);
+            self.run(input, to, writer).await
         });
         // The thread that reads standard input may wait for bytes that never come.
         runtime.shutdown_background();
@@ -219,21 +233,36 @@ fn take_stdio() -> io::Result<(File, File)> {
 
 /// Writes frames until all senders are dropped. Frames that wait are written together.
 async fn write(mut output: impl AsyncWrite + Unpin, mut frames: mpsc::Receiver<Bytes>) {
-    const TOGETHER: usize = QUEUE * 1024;
-    let mut bytes = Vec::new();
     while let Some(frame) = frames.recv().await {
-        bytes.extend_from_slice(&frame);
-        while bytes.len() < TOGETHER
-            && let Ok(frame) = frames.try_recv()
-        {
-            bytes.extend_from_slice(&frame);
-        }
+        let bytes = together(frame, &mut frames);
         if output.write_all(&bytes).await.is_err() || output.flush().await.is_err() {
             return;
         }
-        bytes.clear();
-        bytes.shrink_to(TOGETHER);
     }
+}
+
+/// Does the same as [`write`], on a thread that may wait.
+fn write_file(mut output: &File, mut frames: mpsc::Receiver<Bytes>) {
+    while let Some(frame) = frames.blocking_recv() {
+        if output.write_all(&together(frame, &mut frames)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Returns a frame together with those that wait behind it.
+fn together(first: Bytes, frames: &mut mpsc::Receiver<Bytes>) -> Bytes {
+    const MOST: usize = QUEUE * 1024;
+    let Ok(second) = frames.try_recv() else {
+        return first;
+    };
+    let mut bytes = [first, second].concat();
+    while bytes.len() < MOST
+        && let Ok(frame) = frames.try_recv()
+    {
+        bytes.extend_from_slice(&frame);
+    }
+    bytes.into()
 }
 
 impl<A> std::fmt::Debug for Server<A> {

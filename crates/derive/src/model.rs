@@ -79,7 +79,8 @@ impl Fixed {
 
     fn write(&self) -> TokenStream {
         let Self { key, value, .. } = self;
-        quote!(if !is_retained(#key) { object.str(#key, #value); })
+        let member = self::key(key);
+        quote!(if !is_retained(#key) { #member.str(#value); })
     }
 }
 
@@ -143,9 +144,10 @@ impl<'a> Member<'a> {
             true => LitBool::new(true, ident.span()).into_token_stream(),
             false => quote!(!::copilot_wire::__private::Wire::is_absent(&self.#ident)),
         };
+        let member = self::key(key);
         quote! {
             if #is_written && !(is_retained(#key) && ::copilot_wire::__private::is_unset(&self.#ident, #always)) {
-                ::copilot_wire::__private::Wire::write_to(&self.#ident, object.member(#key));
+                ::copilot_wire::__private::Wire::write_to(&self.#ident, #member);
             }
         }
     }
@@ -195,6 +197,18 @@ impl<'a> Member<'a> {
                 self
             }
         })
+    }
+}
+
+/// Returns the expression that writes the key of a member and returns the writer of its value.
+pub(crate) fn key(key: &str) -> TokenStream {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$/".contains(&byte);
+    match key.bytes().all(is_plain) {
+        true => {
+            let key = format!(",\"{key}\":");
+            quote!(::copilot_wire::__private::key(object, #key))
+        }
+        false => quote!(object.member(#key)),
     }
 }
 
@@ -260,6 +274,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     }
     let idents: Vec<_> = members.iter().map(|it| it.ident).collect();
     let keys = members.iter().map(|it| &it.key);
+    let member_keys = keys.clone();
     let always = members.iter().map(|it| it.always);
     let required = members.iter().filter(|it| it.always).map(|it| &it.key);
     let escape = model.escape.as_ref().map(|policy| {
@@ -328,6 +343,11 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
                     }
                     ::copilot_wire::__private::Wire::each_string(value, each);
                 }
+            }
+
+            fn each_odd(&self, place: &::copilot_wire::json::Place<'_>, each: &mut dyn ::core::ops::FnMut(&::copilot_wire::json::Place<'_>, &::copilot_wire::json::Json)) {
+                ::copilot_wire::__private::odd_members::<Self>(&self.unknown, place, each);
+                #(::copilot_wire::__private::Wire::each_odd(&self.#idents, &place.member(#member_keys), each);)*
             }
 
             #is_absent

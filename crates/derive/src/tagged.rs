@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
 
 use crate::attributes::{Case, Options, Show};
+use crate::model;
 use crate::names::other;
 
 const VARIANT: &str = "name member other content hidden cut secret";
@@ -121,10 +122,12 @@ impl<'a> Choice<'a> {
                 (quote!({ #(#idents: #values),* }), values, keys)
             }
         };
+        let key = model::key(&key.value());
+        let keys = keys.iter().map(|key| model::key(key));
         quote! {
             Self::#ident #fields => ::copilot_wire::__private::object(#to, |object| {
-                object.str(#key, #tag);
-                #(::copilot_wire::__private::Wire::write_to(#values, object.member(#keys));)*
+                #key.str(#tag);
+                #(::copilot_wire::__private::Wire::write_to(#values, #keys);)*
             }),
         }
     }
@@ -138,6 +141,17 @@ impl<'a> Choice<'a> {
             }
             _ => quote!(Self::#ident { .. } => {}),
         }
+    }
+
+    /// Returns the match arm that visits what the variant retains.
+    fn visit_odd(&self) -> TokenStream {
+        let ident = self.ident;
+        let place = match &self.form {
+            Form::Object(_) => quote!(place),
+            Form::Member(name) => quote!(&place.member(#name)),
+            _ => return quote!(Self::#ident { .. } => {}),
+        };
+        quote!(Self::#ident(value) => ::copilot_wire::__private::Wire::each_odd(value, #place, each),)
     }
 
     /// Returns the conversion from a payload that is an object.
@@ -205,6 +219,7 @@ pub(crate) fn derive(
     let to = quote!(to);
     let writes = choices.iter().map(|it| it.write(key, &to));
     let visits = choices.iter().map(Choice::visit);
+    let odd = choices.iter().map(Choice::visit_odd);
     let froms = choices.iter().filter_map(|it| it.from(name));
     let debug = is_redacted.then(|| {
         quote! {
@@ -247,6 +262,13 @@ pub(crate) fn derive(
                 match self {
                     #(#visits)*
                     Self::#other(json) => json.each_string(each),
+                }
+            }
+
+            fn each_odd(&self, place: &::copilot_wire::json::Place<'_>, each: &mut dyn ::core::ops::FnMut(&::copilot_wire::json::Place<'_>, &::copilot_wire::json::Json)) {
+                match self {
+                    #(#odd)*
+                    Self::#other(_) => {}
                 }
             }
         }

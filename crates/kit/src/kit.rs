@@ -9,7 +9,7 @@ use http::header::ACCEPT;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
-use super::check::{self, Exam, Judge, RecordedRequest, Rule, Stream};
+use super::check::{self, Exam, Judge, Rule, Stream, Trial};
 use super::front_end::{AnyFrontEnd, FrontEnd};
 use super::node::Node;
 use super::reader::{EventReader, Lines, Summary};
@@ -83,7 +83,7 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
         async {
             let path = exam.path().unwrap_or(Self::FrontEnd::PATH);
-            let sample = RecordedRequest::new(None, "the sample", Self::SAMPLE.request);
+            let sample = Trial::new(None, "the sample", Self::SAMPLE.request);
             exam.plan(1);
             if let Some(exchange) = exam.ask_agent(path, &sample).await {
                 if let Some(stream) = exam.answered(&sample, &exchange) {

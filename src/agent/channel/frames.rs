@@ -9,7 +9,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::super::staging::Staging;
 use super::super::wakeup::Wakeup;
-use super::passthrough::Passthrough;
+use super::state::Passthrough;
 use super::{Channel, Outcome, Reader, Turn};
 use crate::protocol::Protocol;
 use crate::sync::atomic::Ordering;

@@ -2,23 +2,9 @@
 
 use std::task::{Context, Poll};
 
-use super::{Channel, State, Turn};
+use super::Channel;
+use super::state::{Passthrough, State, Turn};
 use crate::protocol::{FrameKind, Protocol, SendError, Session};
-
-/// The part of another server's answer in a reply.
-#[allow(dead_code, reason = "only dialects of models pass answers on")]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Passthrough {
-    /// The agent writes the reply.
-    #[default]
-    Off,
-    /// The answer of another server is going to be the reply. Nothing was written.
-    Begun,
-    /// Some of the other server's events were written, so an end that the session writes must be a failure.
-    Running,
-    /// The end of the other server's answer was written.
-    Ended,
-}
 
 #[allow(dead_code, reason = "only dialects of models pass answers on")]
 impl<P: Protocol> State<P> {

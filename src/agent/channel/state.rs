@@ -7,7 +7,6 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 
 use super::super::staging::{HIGH_WATER, Staging};
-use super::passthrough::Passthrough;
 use crate::protocol::{AgentError, Progress, Protocol, Session};
 use crate::sse::TooLarge;
 
@@ -61,6 +60,21 @@ pub(super) struct Document {
     pub(super) text: String,
     /// The number of bytes since the agent last yielded.
     pub(super) unyielded: usize,
+}
+
+/// The part of another server's answer in a reply.
+#[allow(dead_code, reason = "only dialects of models pass answers on")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Passthrough {
+    /// The agent writes the reply.
+    #[default]
+    Off,
+    /// The answer of another server is going to be the reply. Nothing was written.
+    Begun,
+    /// Some of the other server's events were written, so an end that the session writes must be a failure.
+    Running,
+    /// The end of the other server's answer was written.
+    Ended,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -144,6 +158,7 @@ impl<P: Protocol> State<P> {
     }
 
     /// Updates the text frame and the token limit of the buffer from the session.
+    #[inline]
     pub(super) fn refresh(&self, staging: &mut Staging) {
         staging.frame = match self.untimed {
             true => None,

@@ -10,6 +10,7 @@ use crate::json::escape::Escape;
 use crate::json::kind::Kind;
 use crate::json::members::Members;
 use crate::json::object_writer::{ObjectWriter, ValueWriter};
+use crate::json::place::Place;
 use crate::json::reader::Reader;
 use crate::json::serializer::write;
 use crate::json::value::Json;
@@ -151,6 +152,12 @@ pub trait Wire: Sized {
     /// relay them.
     fn drop_odd(&mut self) {}
 
+    /// Calls `each` with everything that is retained because it has another type than its place: values of named members,
+    /// and elements of lists. `place` is that of the value itself.
+    fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        let _ = (place, each);
+    }
+
     /// Calls `each` with every string and every number that the value is written with, retained members included, and
     /// with the keys that no model declares.
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
@@ -282,6 +289,11 @@ pub fn text_or_digits<T: Wire + From<String>>(
 /// Returns `true` if a retained value of the member is written instead of the field's value.
 pub fn is_unset<T: Wire + Default + PartialEq>(field: &T, always: bool) -> bool {
     field.is_absent() || always && *field == T::default()
+}
+
+/// Writes the key of a declared member, given as `,"key":`, and returns a writer for its value.
+pub fn key<'a>(object: &'a mut ObjectWriter<'_>, key: &'static str) -> ValueWriter<'a> {
+    object.prepared(key)
 }
 
 /// Writes an object with a closure that cannot fail.

@@ -20,4 +20,5 @@ pub use status::{EventType, StatusUpdate};
 
 pub(super) use chart::no_axes;
 pub(super) use names::Names;
-pub(super) use output::{CALL, CHUNK, write_event};
+pub(super) use output::{CHUNK, write_event};
+pub(super) use raw::CALL;

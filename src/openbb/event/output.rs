@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
+use super::raw::CALL;
 use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
     StatusUpdate, TokenUsage,
@@ -68,7 +69,6 @@ const CITATIONS: &str = "copilotCitationCollection";
 const SUGGESTIONS: &str = "copilotPromptSuggestions";
 const USAGE: &str = "copilotTokenUsage";
 const SUMMARY: &str = "copilotConversationSummary";
-pub(in crate::openbb) const CALL: &str = "copilotFunctionCall";
 
 /// The frame of a text chunk.
 ///

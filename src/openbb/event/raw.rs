@@ -2,10 +2,12 @@
 
 use serde::Serialize;
 
-use super::output::CALL;
 use crate::json::Json;
 use crate::protocol::SendError;
 use crate::sse::EventName;
+
+/// The event of a function call, which is never raw.
+pub(in crate::openbb) const CALL: &str = "copilotFunctionCall";
 
 /// An event that this crate does not know, for later front ends.
 #[derive(Clone, Debug, PartialEq, Eq)]

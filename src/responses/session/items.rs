@@ -1,6 +1,7 @@
 //! Complete items: calls, and those of another server.
 
-use super::{Reply, To, written};
+use super::{Reply, To};
+use crate::json::escape::escaped_len;
 use crate::json::{Kind, Members, Wire, own};
 use crate::models::free_text_input;
 use crate::protocol::{NOT_OFFERED, SendError, ToolCall, markdown};
@@ -76,7 +77,7 @@ impl Reply {
         let sources = markdown::sources(&to.take_sources());
         // The size of all items is reserved before the first event, because written events cannot be undone.
         let len = items.iter().map(|(_, len)| len).sum();
-        self.room.check(written(&sources) + len)?;
+        self.room.check(escaped_len(&sources) + len)?;
         self.room.take(len)?;
         self.say(BlockKind::Message, &sources, to.stream())?;
         for (item, _) in items {

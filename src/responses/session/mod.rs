@@ -18,7 +18,6 @@ use super::{
 };
 
 use crate::json::escape::escaped_len;
-use crate::json::short::Token;
 use crate::json::{Escape, Json, List, ValueWriter, Wire, own};
 use crate::protocol::{
     self, Blocks, Citation, Completion, Cut, End, Env, FrameKind, Level, Part, Room, SendError,
@@ -97,14 +96,6 @@ fn required(request: &ResponsesRequest, storage: &Storage) -> Cow<'static, str> 
         required.to_mut().push_str(&member);
     }
     required
-}
-
-/// Returns the maximum size of a text as JSON, with its escapes.
-fn written(text: &str) -> usize {
-    if Token::new(text).is_some() {
-        return text.len();
-    }
-    escaped_len(text)
 }
 
 pub(super) fn session(request: &ResponsesRequest, storage: &Storage, env: &Env) -> Session<Reply> {
@@ -228,7 +219,7 @@ impl Reply {
         if self.done || text.is_empty() {
             return Ok(());
         }
-        self.room.take(written(text))?;
+        self.room.take(escaped_len(text))?;
         if self.block.as_ref().is_none_or(|block| block.kind != kind) {
             self.begin(kind, out);
         }
@@ -365,7 +356,7 @@ impl Reply {
         if text.is_empty() {
             return Ok(());
         }
-        self.room.check(written(&text))?;
+        self.room.check(escaped_len(&text))?;
         self.close(out);
         self.say(BlockKind::Reasoning, &text, out)?;
         self.close(out);

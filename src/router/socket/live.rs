@@ -12,12 +12,12 @@ use http::header::CONTENT_TYPE;
 use http::response::Parts;
 use http::{Request, Response, StatusCode};
 
-use super::handshake::Head;
-use super::subprotocol::{Ask, EventMessage, Exchange, Subprotocol};
+use super::head::Head;
 use crate::agent::Body;
 use crate::conversations::ConnectionTurns;
 use crate::protocol::{Payloads, Refusal};
-use crate::router::Inner as RouterInner;
+use crate::router::subprotocol::{Ask, EventMessage, Exchange, Subprotocol};
+use crate::router::version::Version;
 
 /// The maximum size in bytes of a response that is not a stream.
 const DOCUMENT: usize = 1 << 20;
@@ -109,7 +109,7 @@ impl Live {
     /// Sends the request to the router.
     pub(super) fn start(
         &mut self,
-        router: Arc<RouterInner>,
+        router: Arc<Version>,
         head: &Head,
         turns: ConnectionTurns,
         subprotocol: &dyn Subprotocol,
@@ -126,7 +126,7 @@ impl Live {
             return refuse(Refusal::new(StatusCode::URI_TOO_LONG, message));
         };
         // The router may have been replaced since the handshake.
-        if let Err(refusal) = router.check_origin(&parts.headers) {
+        if let Err(refusal) = router.settings.check_origin(&parts.headers) {
             refuse(refusal);
             self.standing = Standing::OtherPage;
             return;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::meilisearch::{
-    Append, Meilisearch, Message, Output, Search, SearchFailure, SearchProgress, Sources, ToolCall,
+    self, Append, Meilisearch, Message, Output, Search, SearchFailure, SearchProgress, Sources,
 };
 use copilot_wire::openbb::{Artifact, FunctionCall, OpenBb, PromptSuggestions, StatusUpdate, Tier};
 use copilot_wire::protocol::{
@@ -162,7 +162,7 @@ async fn search<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(),
         {"id": 7, "title": "Blade Runner 2049", "year": 2017, "url": "https://example.com/7"},
     ]);
     let search = Search::new("movies", "robot").filter("year > 1900");
-    let call = ToolCall::new("call_1", "_meiliSearchInIndex", search.to_arguments());
+    let call = meilisearch::ToolCall::new("call_1", "_meiliSearchInIndex", search.to_arguments());
     for said in [
         Output::Progress(SearchProgress::new("call_1", &search)),
         Output::Append(Append::new(Message::calls([&call]))),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::front_end::AnthropicClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
-use crate::check::{Exam, Exchange, Judge, RecordedRequest, Stream, StreamBlock, rules};
+use crate::check::{Exam, Exchange, Judge, Stream, StreamBlock, Trial, rules};
 use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd as _, Toolkit as _};
 use copilot_wire::anthropic::{Anthropic, Event};
@@ -95,7 +95,7 @@ rules! {
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(AnthropicClient::PATH);
     let requests = include_str!("../../fixtures/anthropic/requests.json");
-    let requests = RecordedRequest::list(&REQUEST, requests);
+    let requests = Trial::list(&REQUEST, requests);
     // Two more requests: a count, and one that is a list.
     exam.plan(requests.len() + 2);
     // No client requests the list of models, so no rule checks it.
@@ -109,7 +109,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         self::judge(judge, stream);
     };
     exam.replay(path, &requests, retried, Some(whole)).await;
-    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
+    let Some(Trial { body: sample, .. }) = requests.first() else {
         return;
     };
     let name = "a count of tokens";

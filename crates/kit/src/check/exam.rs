@@ -20,7 +20,7 @@ use copilot_wire::protocol::Refusal;
 /// A request body with the rule for its answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct RecordedRequest {
+pub struct Trial {
     /// The name of the request in findings.
     pub name: String,
     /// The body of the request.
@@ -29,7 +29,7 @@ pub struct RecordedRequest {
     pub rule: Option<&'static Rule>,
 }
 
-impl RecordedRequest {
+impl Trial {
     /// Creates a request body. With a `rule`, the status of its answer must be 200.
     #[must_use]
     pub fn new(rule: Option<&'static Rule>, name: &str, body: impl Into<Bytes>) -> Self {
@@ -72,18 +72,18 @@ impl RecordedRequest {
     }
 }
 
-/// Creates an array of [`RecordedRequest`] from the files `fixtures/FOLDER/NAME.json` of the crate that calls the macro. Each
+/// Creates an array of [`Trial`] from the files `fixtures/FOLDER/NAME.json` of the crate that calls the macro. Each
 /// request has the name of its file.
 ///
 /// ```ignore
 /// let requests = recorded_files! { Some(&REQUEST), "openbb": "req_v2_full" "req_v1_context_items" };
 /// ```
 ///
-/// [`RecordedRequest`]: crate::check::RecordedRequest
+/// [`Trial`]: crate::check::Trial
 #[macro_export]
 macro_rules! recorded_files {
     ($rule:expr, $folder:literal: $($name:literal)+) => {
-        [$($crate::check::RecordedRequest::new(
+        [$($crate::check::Trial::new(
             $rule,
             $name,
             include_bytes!(concat!(

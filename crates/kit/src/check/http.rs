@@ -7,7 +7,7 @@ use http::{HeaderName, Method, StatusCode};
 use serde_json::Value;
 
 use super::blocks::StreamBlock;
-use super::exam::{Exam, RecordedRequest, Stream};
+use super::exam::{Exam, Stream, Trial};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
 use super::rule::Rule;
@@ -142,8 +142,8 @@ impl Exam<'_> {
     /// Posts a request that the agent answers. Nothing more is posted after three consecutive answers without an end,
     /// as each would run into the timeout. Returns `None` without an answer, and for a refusal that is about the
     /// address or the key if no request was answered yet: that is one finding, not one for each rule.
-    pub async fn ask_agent(&mut self, path: &str, recorded: &RecordedRequest) -> Option<Exchange> {
-        let RecordedRequest { name, body, .. } = recorded;
+    pub async fn ask_agent(&mut self, path: &str, recorded: &Trial) -> Option<Exchange> {
+        let Trial { name, body, .. } = recorded;
         if self.judge.endless >= GONE {
             self.judge.skipped.push(name.into());
             return None;
@@ -184,11 +184,7 @@ impl Exam<'_> {
 
     /// Checks that a request was answered, and checks the stream by the rules for all protocols. Returns the stream,
     /// or `None` if the status is not 200.
-    pub fn answered<'e>(
-        &mut self,
-        recorded: &RecordedRequest,
-        exchange: &'e Exchange,
-    ) -> Option<Stream<'e>> {
+    pub fn answered<'e>(&mut self, recorded: &Trial, exchange: &'e Exchange) -> Option<Stream<'e>> {
         self.expect_answer(recorded, exchange);
         exchange.is_ok().then(|| {
             let framing = self.kit.framing;
@@ -210,7 +206,7 @@ impl Exam<'_> {
     pub async fn replay(
         &mut self,
         path: &str,
-        requests: &[RecordedRequest],
+        requests: &[Trial],
         stream: impl Fn(&mut Judge, &Stream<'_>) + Send,
         whole: Option<fn(&mut Judge, &Exchange)>,
     ) {
@@ -235,7 +231,7 @@ impl Exam<'_> {
         }
     }
 
-    fn expect_answer(&mut self, recorded: &RecordedRequest, exchange: &Exchange) {
+    fn expect_answer(&mut self, recorded: &Trial, exchange: &Exchange) {
         if let Some(rule) = recorded.rule {
             self.judge.expect_answer(rule, exchange.is_ok(), exchange);
         }
@@ -259,10 +255,10 @@ impl Exam<'_> {
     /// `default`. With a `rule`, the list is always requested, and must have a model.
     pub async fn with_model(
         &mut self,
-        requests: Vec<RecordedRequest>,
+        requests: Vec<Trial>,
         list: Option<String>,
         rule: Option<&'static Rule>,
-    ) -> Vec<RecordedRequest> {
+    ) -> Vec<Trial> {
         let wanted = self.model().map(str::to_owned);
         let listed = match (&wanted, rule) {
             (Some(_), None) => None,

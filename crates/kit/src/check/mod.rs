@@ -54,7 +54,7 @@ use exchange::End;
 pub use crate::{recorded_files, rules};
 pub use blocks::StreamBlock;
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
-pub use exam::{Exam, RecordedRequest, Stream};
+pub use exam::{Exam, Stream, Trial};
 pub use exchange::Exchange;
 pub use judge::Judge;
 pub use progress::Progress;

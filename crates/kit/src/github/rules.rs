@@ -10,7 +10,7 @@ use crate::FrontEnd;
 use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{chunk, lines};
 use crate::check::members::{all_say, holds, text};
-use crate::check::{Exam, Judge, RecordedRequest, Stream, StreamBlock, recorded_files, rules};
+use crate::check::{Exam, Judge, Stream, StreamBlock, Trial, recorded_files, rules};
 
 rules! {
     REQUEST = Error "github/request",
@@ -93,7 +93,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
             judge(exam.judge(), &stream);
         }
     }
-    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
+    let Some(Trial { body: sample, .. }) = requests.first() else {
         return;
     };
     let name = "GET";
@@ -107,7 +107,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
 }
 
 /// Returns the requests of the conformance kit, the simplest first.
-fn requests() -> Vec<RecordedRequest> {
+fn requests() -> Vec<Trial> {
     let rule = Some(&REQUEST);
     let mut all = Vec::from(recorded_files! {
         rule, "github-copilot": "req-docs-minimal" "req-web-genuine" "req-web-session-history"

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::front_end::McpClient;
 use crate::FrontEnd;
 use crate::check::members::{all_say, elements, holds, text};
-use crate::check::{Exam, Exchange, Judge, RecordedRequest, Stream, rules};
+use crate::check::{Exam, Exchange, Judge, Stream, Trial, rules};
 use copilot_wire::mcp::STATELESS;
 
 rules! {
@@ -99,7 +99,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let is_stateless = discover(exam, path).await;
     let tool = documents(exam, path).await;
     let session = call(&tool.name, json!(11), "");
-    let recorded = RecordedRequest::new(Some(&REQUEST), "a call in a session", session.to_string());
+    let recorded = Trial::new(Some(&REQUEST), "a call in a session", session.to_string());
     if let Some(exchange) = exam.ask_agent(path, &recorded).await {
         judge_call(exam, &recorded, &exchange, &tool);
     }
@@ -107,7 +107,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     if is_stateless {
         let name = "a call of version 2026-07-28";
         let body = call(&tool.name, json!("twelve"), STATELESS);
-        let recorded = RecordedRequest::new(Some(&REQUEST), name, body.to_string());
+        let recorded = Trial::new(Some(&REQUEST), name, body.to_string());
         if let Some(exchange) = exam.ask(name, headed(exam, path, &body, STATELESS)).await {
             judge_call(exam, &recorded, &exchange, &tool);
         }
@@ -123,7 +123,7 @@ struct Tool {
 }
 
 /// Judges the answer to a call, which is a stream or a document.
-fn judge_call(exam: &mut Exam<'_>, recorded: &RecordedRequest, exchange: &Exchange, tool: &Tool) {
+fn judge_call(exam: &mut Exam<'_>, recorded: &Trial, exchange: &Exchange, tool: &Tool) {
     let asked = recorded.json();
     let result = if exchange.is("application/json") {
         let judge = exam.judge();

@@ -8,9 +8,7 @@ use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{complete, lines};
 use crate::check::members::{all_say, elements, holds, offers, text};
-use crate::check::{
-    Exam, Exchange, Judge, RecordedRequest, Stream, StreamBlock, recorded_files, rules,
-};
+use crate::check::{Exam, Exchange, Judge, Stream, StreamBlock, Trial, recorded_files, rules};
 
 rules! {
     REQUEST = Error "meilisearch/request",
@@ -56,7 +54,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     // One more request: a list instead of an object.
     exam.plan(requests.len() + 1);
     exam.replay(path, &requests, judge, None).await;
-    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
+    let Some(Trial { body: sample, .. }) = requests.first() else {
         return;
     };
     exam.refusal(path, &REFUSAL, |answer| {
@@ -69,7 +67,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
 }
 
 /// Returns the requests of the conformance kit, the simplest first.
-fn requests(model: Option<&str>) -> Vec<RecordedRequest> {
+fn requests(model: Option<&str>) -> Vec<Trial> {
     let rule = Some(&REQUEST);
     let mut all = Vec::from(recorded_files! {
         rule, "meilisearch": "request_minimal" "request_all_tools" "request_follow_up"

@@ -9,7 +9,7 @@ use super::front_end::OpenAiClient;
 use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
-use crate::check::{Exam, Exchange, Judge, RecordedRequest, Stream, rules};
+use crate::check::{Exam, Exchange, Judge, Stream, Trial, rules};
 use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::openai::OpenAi;
@@ -68,13 +68,13 @@ rules! {
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(OpenAiClient::PATH);
     let requests = include_str!("../../fixtures/openai/requests.json");
-    let requests = RecordedRequest::list(&REQUEST, requests);
+    let requests = Trial::list(&REQUEST, requests);
     // One more request: a list instead of an object.
     exam.plan(requests.len() + 1);
     let list = OpenAi::models(path);
     let requests = exam.with_model(requests, list, Some(&MODELS)).await;
     exam.replay(path, &requests, judge, Some(whole)).await;
-    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
+    let Some(Trial { body: sample, .. }) = requests.first() else {
         return;
     };
     let has_message = |answer: &Exchange| all_say(&answer.json(), MESSAGE);

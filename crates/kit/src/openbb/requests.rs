@@ -1,21 +1,21 @@
 //! The requests of the conformance kit: recorded ones of every era, and some with unusual text.
 
 use super::rules::{LARGE_REQUEST, OTHER_REQUEST, REQUEST};
-use crate::check::{RecordedRequest, recorded_files};
+use crate::check::{Trial, recorded_files};
 
 /// The size in bytes of a large widget result: nine megabytes in one request occur in practice.
 const LARGE: usize = 9 * 1024 * 1024;
 
 /// Returns all requests, the simplest first.
-pub(super) fn all() -> Vec<RecordedRequest> {
+pub(super) fn all() -> Vec<Trial> {
     let (today, others) = (Some(&REQUEST), Some(&OTHER_REQUEST));
     // Includes a user's text in the form of a call, which is not a call.
     let own = include_str!("../../fixtures/openbb/requests.json");
-    let mut all = RecordedRequest::list(&REQUEST, own);
+    let mut all = Trial::list(&REQUEST, own);
     // Includes a widget with a parameter twice, as from a faulty backend.
     let odd = include_str!("../../fixtures/openbb/requests_of_others.json");
-    all.extend(RecordedRequest::list(&OTHER_REQUEST, odd));
-    let large = RecordedRequest::new(Some(&LARGE_REQUEST), "rows of nine megabytes", large());
+    all.extend(Trial::list(&OTHER_REQUEST, odd));
+    let large = Trial::new(Some(&LARGE_REQUEST), "rows of nine megabytes", large());
     all.push(large);
     all.extend(recorded_files! {
         today, "openbb": "req_v2_full" "req_v2_repost_as_sent_by_workspace"

@@ -8,7 +8,7 @@ use super::front_end::Workspace;
 use super::{calls, cors, descriptor, requests};
 use crate::FrontEnd;
 use crate::check::members::{all_say, elements, holds, text};
-use crate::check::{Exam, Judge, RecordedRequest, Stream, StreamBlock, rules};
+use crate::check::{Exam, Judge, Stream, StreamBlock, Trial, rules};
 
 rules! {
     REQUEST = Error "openbb/request",
@@ -106,7 +106,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         cors::answer(exam, &answer);
     }
     cors::check(exam, path).await;
-    if let Some(RecordedRequest { body: sample, .. }) = requests.first() {
+    if let Some(Trial { body: sample, .. }) = requests.first() {
         exam.rest(path, sample).await;
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::front_end::ResponsesClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
-use crate::check::{Exam, Exchange, Judge, RecordedRequest, Stream, StreamBlock, rules};
+use crate::check::{Exam, Exchange, Judge, Stream, StreamBlock, Trial, rules};
 use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::responses::Responses;
@@ -99,20 +99,17 @@ const MEMBERS: &str = "\
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(ResponsesClient::PATH);
     let requests = include_str!("../../fixtures/responses/requests.json");
-    let requests = RecordedRequest::list(&REQUEST, requests);
+    let requests = Trial::list(&REQUEST, requests);
     // Two more requests: one that continues a response, and one that is a list.
     exam.plan(requests.len() + 2);
     let list = Responses::models(path);
     let requests = exam.with_model(requests, list, Some(&MODELS)).await;
     exam.replay(path, &requests, judge, Some(whole)).await;
-    let Some(RecordedRequest { body: sample, .. }) = requests.first() else {
+    let Some(Trial { body: sample, .. }) = requests.first() else {
         return;
     };
     let name = "a request that continues a response";
-    let mut body = requests
-        .first()
-        .map(RecordedRequest::json)
-        .unwrap_or_default();
+    let mut body = requests.first().map(Trial::json).unwrap_or_default();
     if let Some(body) = body.as_object_mut() {
         // An id that no server assigns.
         body.insert("previous_response_id".into(), json!("resp_0"));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::chat_page::ChatPage;
 use crate::FrontEnd;
 use crate::check::members::{elements, text};
-use crate::check::{Exam, Judge, RecordedRequest, Stream, StreamBlock, recorded_files, rules};
+use crate::check::{Exam, Judge, Stream, StreamBlock, Trial, recorded_files, rules};
 use copilot_wire::protocol::FrameEvent as _;
 use copilot_wire::ui_stream::Event;
 
@@ -148,7 +148,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         let right = answer.head.status == StatusCode::NO_CONTENT || answer.is_ok();
         exam.judge().expect_answer(&RESUME, right, &answer);
     }
-    if let Some(RecordedRequest { body, .. }) = requests.first() {
+    if let Some(Trial { body, .. }) = requests.first() {
         exam.rest(path, body).await;
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Protocol as _, ToolCall, Usage};
 use copilot_wire::router::Mount;
-use copilot_wire_kit::check::{Exam, Judge, RecordedRequest, Rule, Stream, rules};
+use copilot_wire_kit::check::{Exam, Judge, Rule, Stream, Trial, rules};
 use copilot_wire_kit::{
     BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, ToolOutcome, Toolkit, post,
     question,
@@ -211,7 +211,7 @@ impl Toolkit for Ollama {
 
     async fn check(exam: &mut Exam<'_>) {
         let path = exam.path().unwrap_or(OllamaClient::PATH);
-        let sample = RecordedRequest::new(None, "the sample", Self::SAMPLE.request);
+        let sample = Trial::new(None, "the sample", Self::SAMPLE.request);
         let sample = match exam.model() {
             Some(model) => sample.model(model),
             None => sample,
@@ -226,7 +226,7 @@ impl Toolkit for Ollama {
         if let Some(whole) = whole.as_object_mut() {
             whole.insert("stream".to_owned(), false.into());
         }
-        let whole = RecordedRequest::new(None, "an answer without a stream", whole.to_string());
+        let whole = Trial::new(None, "an answer without a stream", whole.to_string());
         if let Some(exchange) = exam.ask_agent(path, &whole).await {
             let answer = exchange.json();
             let is_done = answer.get("done") == Some(&Value::Bool(true));

@@ -1,5 +1,7 @@
 //! The messages of one protocol on a WebSocket.
 
+use std::sync::Arc;
+
 use std::any::Any;
 use std::fmt;
 
@@ -9,6 +11,9 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Response};
 
 use crate::json::Json;
 use crate::protocol::{Framing, Refusal};
+
+/// A function that creates the subprotocol of a connection.
+pub(super) type Factory = Arc<dyn Fn() -> Box<dyn Subprotocol> + Send + Sync>;
 
 /// The messages of one protocol on one WebSocket, with the state of the connection.
 ///
