@@ -80,7 +80,7 @@ pub trait Dialect: Protocol {
     const CATALOG: Option<Catalog> = None;
 
     /// Returns the name of the header with a figure of a rate limit, which is `limit` or `remaining`, in a unit such as
-    /// `requests`. OpenAI's name by default.
+    /// `requests`: by default the name that most servers use.
     const RATE_LIMIT: fn(figure: &str, unit: &str) -> String =
         |figure, unit| format!("x-ratelimit-{figure}-{unit}");
 
