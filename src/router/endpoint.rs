@@ -241,7 +241,7 @@ impl HttpRequest {
 
     /// Returns a parsed request as an agent gets it, for an endpoint that begins no turn.
     pub fn into_request<P: Protocol>(self, message: P::Request) -> Request<P> {
-        let (env, consent) = (self.router.env.clone(), self.router.consent.clone());
+        let (env, consent) = (self.settings.env.clone(), self.settings.consent.clone());
         Request::of(self.parts, message, env, consent)
     }
 
