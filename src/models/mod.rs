@@ -18,6 +18,7 @@ mod prompt;
 mod rate_limit;
 mod refused;
 mod relay;
+mod relay_error;
 mod tools;
 mod upstream;
 
@@ -45,7 +46,8 @@ pub use prompt::{
     PromptItem, PromptResult, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };
 pub use refused::{refused, retry_after, server_message};
-pub use relay::{Relay, RelayError};
+pub use relay::Relay;
+pub use relay_error::RelayError;
 pub use tools::{AgentTool, Toolset};
 pub use upstream::{Prompt, Upstream};
 
