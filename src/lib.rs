@@ -116,27 +116,18 @@ macro_rules! opaque_debug {
     };
 }
 
-/// The paths of routes that this build leaves out, with the features that have them. For the message of a debug build.
+/// Paths of routes, the features that have them, and whether this build does. For the message of a debug build.
 #[cfg(feature = "agent")]
-const ABSENT: &[(&str, &str)] = &[
-    #[cfg(not(feature = "ag_ui"))]
-    ("/agui", "ag_ui"),
-    #[cfg(not(feature = "anthropic"))]
-    ("/v1/messages", "anthropic"),
-    #[cfg(not(feature = "github"))]
-    ("/github", "github"),
-    #[cfg(not(feature = "mcp"))]
-    ("/mcp", "mcp"),
-    #[cfg(not(feature = "openai"))]
-    ("/v1/chat/completions", "openai"),
-    #[cfg(not(feature = "openbb"))]
-    ("/v1/query", "openbb"),
-    #[cfg(not(feature = "playground"))]
-    ("/", "playground"),
-    #[cfg(not(feature = "responses"))]
-    ("/v1/responses", "responses"),
-    #[cfg(not(feature = "ui_stream"))]
-    ("/api/chat", "ui_stream"),
+const ROUTES: [(&str, &str, bool); 9] = [
+    ("/", "playground", cfg!(feature = "playground")),
+    ("/agui", "ag_ui", cfg!(feature = "ag_ui")),
+    ("/api/chat", "ui_stream", cfg!(feature = "ui_stream")),
+    ("/github", "github", cfg!(feature = "github")),
+    ("/mcp", "mcp", cfg!(feature = "mcp")),
+    ("/v1/chat/completions", "openai", cfg!(feature = "openai")),
+    ("/v1/messages", "anthropic", cfg!(feature = "anthropic")),
+    ("/v1/query", "openbb", cfg!(feature = "openbb")),
+    ("/v1/responses", "responses", cfg!(feature = "responses")),
 ];
 
 #[cfg(feature = "ag_ui")]
@@ -202,6 +193,7 @@ pub use router::Router;
 /// What the code that `json::Wire` derives calls.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::json::place::odd_members;
     pub use crate::json::wire::{
         Wire, deserialize, is_unset, key, object, parse, serialize, take, take_fixed, to_json,
     };

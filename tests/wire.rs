@@ -1,7 +1,7 @@
 //! `#[derive(Wire)]` and `#[derive(FrameEvent)]` as others use them.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use copilot_wire::json::{Json, List, Wire};
+use copilot_wire::json::{Json, List, Members, Wire};
 use copilot_wire::protocol::{Content, Decode, EventError, Events, FrameDecoder, FrameEvent};
 use copilot_wire::sse;
 
@@ -190,6 +190,43 @@ fn a_box_is_as_its_value_and_a_set_member_replaces_a_retained_one() {
     let mut odd = raw::Boxed::from_json(r#"{"title":3}"#).unwrap();
     odd.title = "a".into();
     assert_eq!(odd.to_json(), r#"{"title":"a","count":0}"#);
+}
+
+/// Names that need escapes and names that need none, each of which may be the first that is written.
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
+struct Named {
+    #[wire(name = "say \"hi\"")]
+    quoted: Option<u64>,
+    #[wire(name = "io.example/a-b_c$")]
+    plain: Option<u64>,
+    #[wire(name = "ü\u{2028}")]
+    separated: Option<u64>,
+    unknown: Members,
+}
+
+#[test]
+fn a_name_is_written_as_json_wherever_it_stands() {
+    let values = [None, Some(7)];
+    for (quoted, plain, separated) in
+        (0..8).map(|bits| (values[bits & 1], values[bits >> 1 & 1], values[bits >> 2]))
+    {
+        let named = Named {
+            quoted,
+            plain,
+            separated,
+            unknown: Members::new(),
+        };
+        let written = [
+            (quoted, r#""say \"hi\"":7"#),
+            (plain, r#""io.example/a-b_c$":7"#),
+            (separated, r#""ü\u2028":7"#),
+        ];
+        let written = written.into_iter().filter(|(value, _)| value.is_some());
+        let written: Vec<_> = written.map(|(_, member)| member).collect();
+        let text = format!("{{{}}}", written.join(","));
+        assert_eq!(named.to_json(), text);
+        assert_eq!(Named::from_json(text).unwrap(), named);
+    }
 }
 
 #[test]

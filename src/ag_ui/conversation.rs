@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::content::InputContent;
 use super::request::{Message, ResumeStatus, RunAgentInput};
-use crate::json::{Json, Members, Wire};
+use crate::json::{Json, Members, Place, Wire};
 use crate::protocol::{
     self, Call, Conversation, Decision, Document, HistoryItem, RawMessage, Role, Tool, ToolResult,
 };
@@ -37,6 +37,10 @@ impl Conversation for RunAgentInput {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         Wire::each_string(self, each);
+    }
+
+    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        Wire::each_odd(self, &Place::default(), each);
     }
 
     /// Returns the context of the app as documents, whose name and id are the description, and then the state, if it

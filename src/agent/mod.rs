@@ -95,6 +95,13 @@ pub trait Agent<P: Protocol>: Send + Sync {
     fn is_gateway(&self) -> bool {
         false
     }
+
+    /// Returns the number of tokens of a request as its model counts them, for clients that ask for it. `None` by
+    /// default: they get an estimate.
+    async fn count_tokens(&self, request: Request<P>) -> Option<u64> {
+        drop(request);
+        None
+    }
 }
 
 macro_rules! agent_behind {
@@ -111,6 +118,17 @@ macro_rules! agent_behind {
                 Self: 'f,
             {
                 (**self).answer(request, reply)
+            }
+
+            fn count_tokens<'a, 'f>(
+                &'a self,
+                request: Request<P>,
+            ) -> Pin<Box<dyn Future<Output = Option<u64>> + Send + 'f>>
+            where
+                'a: 'f,
+                Self: 'f,
+            {
+                (**self).count_tokens(request)
             }
 
             fn is_gateway(&self) -> bool {

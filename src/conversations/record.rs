@@ -19,7 +19,8 @@ pub struct TurnRecord {
     pub id: String,
     /// The data that a request which continues the turn needs.
     pub data: Json,
-    /// Ids by which [`UserConversations::turn`] and [`UserConversations::chain`] find the turn, too.
+    /// Ids by which [`UserConversations::turn`](super::UserConversations::turn) and
+    /// [`chain`](super::UserConversations::chain) find the turn, too.
     pub items: Vec<String>,
 }
 

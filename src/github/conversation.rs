@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::data::ReferenceData;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::json::Wire;
+use crate::json::{Json, Place, Wire};
 use crate::protocol::{
     self, Call, Conversation, Document, HistoryItem, RawMessage, Role, ToolResult,
 };
@@ -37,6 +37,7 @@ impl Conversation for ChatRequest {
                     text = Cow::Owned(rest.to_owned());
                 }
             }
+            let (_, files) = message.content.contents(|_| None).text_and_files();
             let item = match role {
                 Role::Tool => {
                     let name = message.name.as_deref().unwrap_or_default();
@@ -44,7 +45,7 @@ impl Conversation for ChatRequest {
                     result.call_id = message.tool_call_id();
                     Some(HistoryItem::Result(result))
                 }
-                _ if message.is_session() || text.is_empty() => None,
+                _ if message.is_session() || text.is_empty() && files.is_empty() => None,
                 _ => Some(HistoryItem::Message(protocol::Message::new(role, text))),
             };
             let calls = message.function_calls().map(|call| {
@@ -52,7 +53,9 @@ impl Conversation for ChatRequest {
                 made.id = call.id.map(Cow::Owned);
                 HistoryItem::Call(made)
             });
-            item.into_iter().chain(calls)
+            let files = files.into_iter().filter(|_| item.is_some());
+            let files: Vec<_> = files.map(HistoryItem::Attachment).collect();
+            item.into_iter().chain(files).chain(calls)
         })
     }
 
@@ -65,6 +68,10 @@ impl Conversation for ChatRequest {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         Wire::each_string(self, each);
+    }
+
+    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        Wire::each_odd(self, &Place::default(), each);
     }
 
     /// Returns the text of the last message if it is the user's. Empty text, such as that of an answer to a

@@ -39,9 +39,15 @@ pub struct Message {
 pub type Content = protocol::Content<Json>;
 
 impl ContentPart for Json {
-    /// Returns the member `text`.
+    /// Returns the member `text`. A part without a type and a text is JSON as text.
     fn said(&self) -> Option<Cow<'_, str>> {
-        Some(Cow::Owned(self.get("text")?.string()?.into_owned()))
+        let text = self.get("text");
+        let text = text.as_ref().and_then(Json::string).map(Cow::into_owned);
+        match text {
+            Some(text) => Some(text.into()),
+            None if self.get("type").is_some() => None,
+            None => Some(self.string().unwrap_or_else(|| self.text().into())),
+        }
     }
 }
 

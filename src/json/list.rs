@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use super::error::JsonError;
 use super::kind::Kind;
 use super::object_writer::ValueWriter;
+use super::place::{Place, odd};
 use super::reader::Reader;
 use super::value::Json;
 use super::wire::Wire;
@@ -228,6 +229,16 @@ impl<T: Wire> Wire for List<T> {
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         self.known.iter().for_each(|value| value.each_string(each));
         self.invalid().for_each(|json| json.each_string(each));
+    }
+
+    fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        for (at, element) in self.all().enumerate() {
+            let place = place.element(at);
+            match element {
+                Ok(value) => value.each_odd(&place, each),
+                Err(json) => odd(&place, json, each),
+            }
+        }
     }
 
     fn is_absent(&self) -> bool {

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::{Json, Kind, Wire, own};
+use bytes::Bytes;
+
+use super::wire::object;
+use super::{Escape, Json, Kind, ValueWriter};
 
 /// A value that grows by pieces, as in the deltas of a stream: texts and lists are continued, objects member by member.
 /// A later number replaces an earlier one, and `null` changes nothing. Elements of lists with the same `index` are
@@ -143,20 +146,37 @@ impl Merged {
 
     /// Returns the value so far.
     pub(crate) fn into_json(self) -> Json {
+        if let Self::Whole(json) = self {
+            return json;
+        }
+        let mut out = Vec::new();
+        self.write(ValueWriter::new(&mut out, Escape::JsonAndSeparators));
+        Json::trusted(out.into())
+    }
+
+    fn write(&self, to: ValueWriter<'_>) {
         match self {
-            Self::Whole(json) => json,
-            Self::Text(text) => text.to_raw(),
+            Self::Whole(json) => to.raw(json),
+            Self::Text(text) => to.str(text),
             Self::List { items, .. } => {
-                let items: super::List<Json> = items.into_iter().map(Self::into_json).collect();
-                items.to_raw()
+                // The values that are written cannot fail.
+                let _ = to.array(items, |item, to| {
+                    item.write(to);
+                    Ok(())
+                });
             }
-            Self::Object(members) => {
-                let members = members.into_iter();
-                let members = members.map(|(key, value)| (key, value.into_json()));
-                members.collect::<super::Members>().to_raw()
-            }
+            Self::Object(members) => object(to, |object| {
+                for (key, value) in members {
+                    value.write(object.member(key));
+                }
+            }),
         }
     }
+}
+
+/// Returns a copy that does not keep the piece in memory from which the value was read.
+fn own(json: &Json) -> Json {
+    Json::trusted(Bytes::copy_from_slice(json.as_bytes()))
 }
 
 fn push(items: &mut Vec<Merged>, places: &mut HashMap<u64, usize>, element: &Json) -> usize {

@@ -169,6 +169,20 @@ impl<P: Dialect> Answers<P> {
     }
 }
 
+/// Returns the number of tokens of a request as its model counts them, at a path that is one part longer than that of
+/// turns. `None` if it does not.
+#[allow(dead_code, reason = "not every dialect has such a path")]
+pub(crate) async fn count_tokens<P: Dialect>(
+    call: HttpRequest,
+    mut message: P::Request,
+) -> Option<u64> {
+    let (path, _) = call.route().rsplit_once('/')?;
+    let models = call.shared::<Models<P>>()?;
+    let found = models.find(path.strip_suffix(P::PATH)?, P::model(&mut message));
+    let agent = Arc::clone(&found.ok()?.1);
+    agent.count_tokens(call.into_request(message)).await
+}
+
 /// Returns the document with the beginning of a reply, while the reply continues.
 #[cfg(feature = "resumable")]
 async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {

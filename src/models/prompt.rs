@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::fmt::Write as _;
 use std::mem;
 
 use crate::json::{Json, List, push};
@@ -102,6 +103,15 @@ pub fn prompt_items<'a, C: Conversation, T>(
             false => "",
         };
         documents.extend([title, "\n\n# ", &document.name, "\n\n", &document.content]);
+    }
+    let mut odd = String::new();
+    conversation.each_odd(&mut |place, value| {
+        // Writing to a string cannot fail.
+        let _ = write!(odd, "\n{place}: {}", value.text());
+    });
+    if !odd.is_empty() {
+        let gap = if documents.is_empty() { "" } else { "\n\n" };
+        documents.extend([gap, "Parts of the request in another form:\n", &odd]);
     }
     // Were the list doubled when it is full, it would take up to three times the memory.
     let count = prompt.said.len() + for_each_call * prompt.made.len();

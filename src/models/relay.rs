@@ -235,6 +235,7 @@ impl<U: Upstream> Relay<U> {
     ///
     /// A reply of the same dialect also gets the data that no other dialect has: signatures and encrypted contents of
     /// reasoning, log probabilities, citations, the work of the server's own tools, other choices, and unknown members.
+    /// They keep their order; calls of the client's tools follow everything else, because an agent may run them itself.
     ///
     /// # Errors
     ///

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::relay::REASONING;
 use super::{ChatMessage, ChatRequest, Content, Function};
-use crate::json::{Json, Kind, Wire};
+use crate::json::{Json, Kind, Place, Wire};
 use crate::models::{texts, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Call, Conversation, HistoryItem, Purpose,
@@ -58,6 +58,10 @@ impl Conversation for ChatRequest {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         Wire::each_string(self, each);
+    }
+
+    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        Wire::each_odd(self, &Place::default(), each);
     }
 
     /// Recognizes the requests of opencode and qwen-code for a title, for facts to remember and for a summary, by

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Attachment;
 use super::contents::Contents;
 use super::redacted::Size;
-use crate::json::{Json, JsonError, Kind, List, Reader, ValueWriter, Wire, wire};
+use crate::json::{Json, JsonError, Kind, List, Place, Reader, ValueWriter, Wire, wire};
 
 /// The content of a message: one text, a list of parts, or nothing.
 ///
@@ -44,8 +44,8 @@ impl<P: ContentPart> Content<P> {
             Self::Parts(parts) => join(parts.iter().filter_map(P::said)),
             Self::Other(json) if json.kind() == Kind::Object => {
                 let part = P::from_raw(json);
-                let text = part.as_ref().and_then(P::said);
-                Cow::Owned(text.unwrap_or_default().into_owned())
+                let text = part.as_ref().and_then(P::said).map(Cow::into_owned);
+                text.map_or_else(|| json.text().into(), Cow::Owned)
             }
             Self::Other(json) => Cow::Borrowed(json.text()),
             Self::Null => Cow::Borrowed(""),
@@ -158,6 +158,16 @@ impl<P: Wire> Wire for Content<P> {
             Self::Parts(parts) => parts.each_string(each),
             Self::Other(json) => json.each_string(each),
             Self::Null => {}
+        }
+    }
+
+    /// The elements that are no parts are contents too.
+    fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        if let Self::Parts(parts) = self {
+            let parts = parts.all().enumerate();
+            for (at, part) in parts.filter_map(|(at, part)| Some((at, part.ok()?))) {
+                part.each_odd(&place.element(at), each);
+            }
         }
     }
 

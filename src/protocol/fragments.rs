@@ -1,7 +1,7 @@
 //! Assembly of calls from fragments.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
 use super::{CallDelta, CallForm, ToolCall};
@@ -19,6 +19,8 @@ pub(crate) struct Calls {
     /// The position in the list of the latest call at a key. It is a map, so that memory does not depend on the value
     /// of a key.
     latest: BTreeMap<u64, usize>,
+    /// The positions of complete calls, by their ids.
+    complete: HashMap<String, usize>,
 }
 
 /// A call whose fragments arrive.
@@ -43,13 +45,26 @@ impl Calls {
     /// Adds a fragment. Returns the approximate memory in bytes of the fragments that it replaces.
     pub(crate) fn push(&mut self, delta: &CallDelta<'_>) -> usize {
         let latest = self.latest.get(&delta.key).copied();
-        let found = latest.and_then(|at| self.list.get_mut(at));
         let is_same = |call: &PartialCall| {
             let is_other = !delta.id.is_empty() && !call.id.is_empty() && call.id != delta.id;
             !is_other || delta.name.is_empty()
         };
+        let is_whole = delta.form == CallForm::Whole;
+        if is_whole && self.repeated(delta).is_some_and(|at| Some(at) != latest) {
+            return weight(delta);
+        }
+        let end = self.list.len();
+        let found = latest.and_then(|at| self.list.get_mut(at));
+        if is_whole {
+            // Nothing remains of a call that is replaced.
+            if let Some(call) = &found {
+                self.complete.remove(&call.id);
+            }
+            self.complete
+                .insert(delta.id.to_owned(), latest.unwrap_or(end));
+        }
         match found {
-            Some(call) if delta.form == CallForm::Whole => {
+            Some(call) if is_whole => {
                 let freed = call.weight();
                 *call = PartialCall::at(delta.key);
                 call.push(delta);
@@ -68,6 +83,17 @@ impl Calls {
                 0
             }
         }
+    }
+
+    /// Returns the position of the same complete call: the list at the end of an answer numbers its items from zero, and
+    /// not every server numbers its events so.
+    fn repeated(&self, delta: &CallDelta<'_>) -> Option<usize> {
+        let at = *self
+            .complete
+            .get(delta.id)
+            .filter(|_| !delta.id.is_empty())?;
+        let call = self.list.get(at)?;
+        (call.name == delta.name && call.arguments == delta.arguments).then_some(at)
     }
 
     /// Returns the calls ordered by key; those with the same key in order of arrival.

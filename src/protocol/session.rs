@@ -206,6 +206,7 @@ impl<B: Blocks> Session<B> {
             self.state.is_done = true;
         }
         if let Some((answer, _)) = self.state.document.take() {
+            out.reserve(answer.text().len() + 512);
             B::document(answer, out);
         }
     }

@@ -36,7 +36,7 @@ pub struct Replies {
 impl Replies {
     /// Creates the replies of a server with several users.
     ///
-    /// `spawn` runs a task to its end, such as `tokio::spawn`. A reply belongs to the [`User`] of its request, whom a
+    /// `spawn` runs a task to its end, such as `tokio::spawn`. A reply belongs to the [`User`](crate::protocol::User) of its request, whom a
     /// guard has added: no other user can read or cancel it. Without a user the reply is not resumable.
     pub fn per_user<S, T>(store: impl ReplyStore + 'static, spawn: S) -> Self
     where
@@ -84,7 +84,7 @@ impl Replies {
     /// Sets the limits of one reply, in bytes and in events, beyond which it is not stored. The defaults are 8 MiB and
     /// 100,000 events. While the store is unavailable, at most this much of each reply is in memory.
     ///
-    /// Beyond the limits the log ends with [`ReplyEnd::Lost`], and the reply continues for the readers that are
+    /// Beyond the limits the log ends with [`ReplyEnd::Lost`](super::ReplyEnd::Lost), and the reply continues for the readers that are
     /// connected to this server; without a reader it fails. From then on at most 256 KiB of the reply are in memory:
     /// the agent waits for the furthest reader, and a reader that falls further behind gets a failure. The same applies
     /// to a reply whose log was lost or was ended by another server.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{ContentPart, Input, Item, ResponsesRequest};
-use crate::json::{Json, Kind, Wire};
+use crate::json::{Json, Kind, List, Place, Wire};
 use crate::models::{free_text_arguments, free_text_tool, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, AttachmentKind, Call,
@@ -19,16 +19,17 @@ impl Conversation for ResponsesRequest {
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.instructions.as_deref();
         let system = system.filter(|text| !text.is_empty());
-        let text = match &self.input {
-            Input::Text(text) => Some(text.as_str()),
-            _ => None,
+        let (text, list) = match &self.input {
+            Input::Text(text) => (Some(text.as_str()), None),
+            Input::Parts(list) => (None, Some(list)),
+            _ => (None, None),
         };
         let message = |role, text| HistoryItem::Message(Message::new(role, text));
         system
             .map(|text| message(Role::System, text))
             .into_iter()
             .chain(text.map(|text| message(Role::User, text)))
-            .chain(self.input.parts().iter().flat_map(items))
+            .chain(list.into_iter().flat_map(List::all).flat_map(any_items))
     }
 
     fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
@@ -44,6 +45,10 @@ impl Conversation for ResponsesRequest {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         Wire::each_string(self, each);
+    }
+
+    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        Wire::each_odd(self, &Place::default(), each);
     }
 
     /// Returns the settings. The dialect has no stop sequences, penalties or seed.
@@ -108,6 +113,14 @@ impl Conversation for ResponsesRequest {
             "json_schema" => AnswerSchema::read(&format).map(AnswerFormat::Schema),
             _ => None,
         }
+    }
+}
+
+fn any_items<'a>(item: Result<&'a Item, &'a Json>) -> Vec<HistoryItem<'a>> {
+    match item {
+        Ok(item) => items(item),
+        Err(json) if json.is_null() => Vec::new(),
+        Err(json) => Contents::read(json).into_message(Role::Other),
     }
 }
 

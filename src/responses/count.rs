@@ -7,10 +7,11 @@ use super::{Responses, ResponsesRequest, documents};
 use crate::agent::Body;
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter};
+use crate::models::count_tokens;
 use crate::protocol::{Conversation as _, HistoryItem, Protocol as _, Refusal};
 use crate::router::{Endpoint, HttpRequest, RouteKind, json};
 
-/// The endpoint `POST /v1/responses/input_tokens`: an estimate, the same for every model.
+/// The endpoint `POST /v1/responses/input_tokens`: the number of the agent, or an estimate.
 pub(super) struct InputTokens;
 
 /// Returns an estimate of the tokens of a request: a quarter of the bytes of its texts, calls, results and tools, and
@@ -42,11 +43,13 @@ impl Endpoint for InputTokens {
             Ok(request) => request,
             Err(refusal) => return self.refuse(&refusal),
         };
+        let estimated = estimated_tokens(&request);
+        let counted = count_tokens::<Responses>(call, request).await;
         let mut out = Vec::new();
         object(ValueWriter::new(&mut out, Escape::Json), |count| {
             count
                 .str("object", "response.input_tokens")
-                .u64("input_tokens", estimated_tokens(&request));
+                .u64("input_tokens", counted.unwrap_or(estimated));
         });
         json(StatusCode::OK, out)
     }

@@ -111,7 +111,16 @@ impl Item {
             "web_search",
         ];
         let tool = self.kind.strip_suffix("_call")?;
-        (!at_server.contains(&tool)).then_some(tool)
+        let is =
+            |value: Option<&Json>, text| value.and_then(Json::string).is_some_and(|it| it == text);
+        let environment = self
+            .unknown
+            .get("environment")
+            .and_then(|it| it.get("type"));
+        let is_hosted = at_server.contains(&tool)
+            || is(self.unknown.get("execution"), "server")
+            || is(environment.as_ref(), "container_reference");
+        (!is_hosted).then_some(tool)
     }
 
     /// Returns the tools that this item adds to those of the request.

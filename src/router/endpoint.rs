@@ -239,6 +239,12 @@ impl HttpRequest {
         self
     }
 
+    /// Returns a parsed request as an agent gets it, for an endpoint that begins no turn.
+    pub fn into_request<P: Protocol>(self, message: P::Request) -> Request<P> {
+        let (env, consent) = (self.settings.env.clone(), self.settings.consent.clone());
+        Request::of(self.parts, message, env, consent)
+    }
+
     /// Answers a parsed request with `agent`, with the `settings` of a mount. The response is a stream, or one document
     /// if the request wants a document or the turn fails before its [first output](crate::protocol::Extras::awaits_output).
     ///

@@ -49,15 +49,12 @@ pub(super) enum Found<'a> {
 
 /// Returns the refusal of a path without a route. In a debug build it names the feature that has the path.
 pub(super) fn no_such_path(path: &str) -> Refusal {
-    let absent = crate::ABSENT
-        .iter()
-        .find(|(absent, _)| cfg!(debug_assertions) && *absent == path);
-    let message = match absent {
-        Some((_, feature)) => {
-            format!("no such path: it needs the feature `{feature}` of copilot-wire, and a mount")
-                .into()
-        }
-        None => Cow::Borrowed("no such path"),
+    let absent = |&&(own, _, is_built): &&(&str, &str, bool)| !is_built && own == path;
+    let message = match crate::ROUTES.iter().find(absent) {
+        Some((_, feature, _)) if cfg!(debug_assertions) => Cow::Owned(format!(
+            "no such path: it needs the feature `{feature}` of copilot-wire, and a mount"
+        )),
+        _ => Cow::Borrowed("no such path"),
     };
     Refusal::new(StatusCode::NOT_FOUND, message)
 }

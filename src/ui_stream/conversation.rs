@@ -6,7 +6,7 @@ use std::mem;
 use super::request::Approval;
 use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
-use crate::json::{Json, Wire};
+use crate::json::{Json, Place, Wire};
 use crate::protocol::{
     Attachment, Call, Contents, Conversation, Decision, HistoryItem, Message, RawMessage, Role,
     Tool, ToolResult,
@@ -32,6 +32,10 @@ impl Conversation for ChatRequest {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         Wire::each_string(self, each);
+    }
+
+    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        Wire::each_odd(self, &Place::default(), each);
     }
 
     /// Returns the tools of the request and of its mount.

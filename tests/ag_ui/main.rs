@@ -10,7 +10,6 @@
 mod client;
 #[path = "../exchange/mod.rs"]
 mod exchange;
-mod failures;
 mod front_end;
 mod golden;
 mod http;

@@ -5,50 +5,7 @@ use copilot_wire::anthropic::{ErrorObject, Model};
 use copilot_wire::protocol::AgentError;
 use serde_json::{Value, json};
 
-use crate::strict::read;
-use crate::support::{agent, ask, fixed, post, router, stream_of};
-
-#[test]
-fn a_failure_before_any_text_is_a_text_too() {
-    for status in [false, true] {
-        let answer = read(&stream_of(move |reply| async move {
-            if status {
-                reply.status("Looking").await?;
-            }
-            Err(AgentError::new("The model is away."))
-        }));
-        assert_eq!(answer.text(), "The model is away.");
-        let error = answer.error.unwrap();
-        assert_eq!(
-            error,
-            json!({"type": "invalid_request_error", "message": "The model is away."})
-        );
-    }
-}
-
-#[test]
-fn a_failure_in_the_text_closes_the_block() {
-    let answer = read(&stream_of(|reply| async move {
-        reply.text("Par").await?;
-        Err(AgentError::new("The model is away."))
-    }));
-    assert_eq!(answer.text(), "Par");
-    assert_eq!(answer.error.unwrap()["message"], "The model is away.");
-    let answer = read(&stream_of(|reply| async move {
-        reply.text("Par").await?;
-        panic!("a bug in the agent");
-    }));
-    assert!(answer.error.is_some());
-}
-
-#[test]
-fn a_retryable_failure_is_an_overload() {
-    let answer = read(&stream_of(|reply| async move {
-        reply.text("Par").await?;
-        Err(AgentError::new("Busy.").retryable())
-    }));
-    assert_eq!(answer.error.unwrap()["type"], "overloaded_error");
-}
+use crate::support::{agent, ask, fixed, post, router};
 
 #[test]
 fn every_stream_forbids_a_retry_unless_the_mount_allows_it() {

@@ -1,7 +1,8 @@
 //! The format of a case: a title, then turns of sections. `../README.md` describes it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 
 /// A file with a case.
@@ -109,8 +110,9 @@ impl Case {
         Self { path, turns }
     }
 
-    /// Compares what came with what is expected, or writes it into the file. Nothing may be missing, empty or left.
-    pub(crate) fn settle(&self, found: &[Vec<(String, String)>]) {
+    /// Compares what came with what is expected, or writes it into the file. Returns the places where they differ, with
+    /// the first lines that do. Nothing may be missing, empty or left.
+    pub(crate) fn settle(&self, found: &[Vec<(String, String)>]) -> Vec<String> {
         if is_written_anew() {
             let mut text = String::new();
             for (turn, found) in self.turns.iter().zip(found) {
@@ -124,29 +126,29 @@ impl Case {
                 }
             }
             std::fs::write(&self.path, text).unwrap();
-            return;
+            return Vec::new();
         }
+        let mut wrong = Vec::new();
         for (number, (turn, found)) in self.turns.iter().zip(found).enumerate() {
-            let heads: Vec<_> = found.iter().map(|(head, _)| head).collect();
+            let place = |head| format!("{}, turn {number}, {head}", self.path.display());
             for (head, body) in found {
-                let place = format!("{:?}, turn {number}: {head}", self.path);
                 let file = turn.file_of(head).map(std::fs::read_to_string);
                 let expected = match &file {
                     Some(file) => file.as_ref().ok(),
                     None => turn.expected.get(head),
                 };
-                let expected = expected.unwrap_or_else(|| panic!("{place} is missing: {body}"));
-                assert!(!expected.trim().is_empty(), "{place} is empty");
-                assert_eq!(body, expected, "{place}");
+                let expected = expected.map_or("", String::as_str);
+                if expected != body || body.trim().is_empty() {
+                    let mut lines = body.lines().zip(expected.lines().chain(repeat("")));
+                    let first = lines.find(|(found, expected)| found != expected);
+                    wrong.push(format!("{}: {first:?}", place(head)));
+                }
             }
-            for head in turn.expected.keys() {
-                assert!(
-                    heads.contains(&head),
-                    "{:?}, turn {number}: {head} is left",
-                    self.path
-                );
-            }
+            let heads: HashSet<_> = found.iter().map(|(head, _)| head).collect();
+            let left = turn.expected.keys().filter(|head| !heads.contains(head));
+            wrong.extend(left.map(|head| format!("{} is left", place(head))));
         }
+        wrong
     }
 }
 

@@ -51,8 +51,8 @@ fn fixed() -> Env {
 /// The usual requests: a user says "Hi", and offers two tools where the protocol has some.
 const USUAL: &str = include_str!("../../fixtures/every/requests.json");
 
-/// Runs the cases of a folder for these protocols, and returns their number.
-fn run(folder: &str, kits: &[Kit]) -> usize {
+/// Runs the cases of a folder for these protocols, and returns the places where they differ from what is expected.
+fn run(folder: &str, kits: &[Kit]) -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures")
         .join(folder);
@@ -63,6 +63,8 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
         .filter(|path| path.extension().is_some_and(|it| it == "case"))
         .collect();
     cases.sort();
+    assert!(!cases.is_empty(), "{}", folder.display());
+    let mut wrong = Vec::new();
     for path in &cases {
         let case = Case::read(path);
         let mut found: Vec<Vec<(String, String)>> = vec![Vec::new(); case.turns.len()];
@@ -72,9 +74,9 @@ fn run(folder: &str, kits: &[Kit]) -> usize {
                 play(kit, turn, &mut conversation, found);
             }
         }
-        case.settle(&found);
+        wrong.extend(case.settle(&found));
     }
-    cases.len()
+    wrong
 }
 
 /// A router and a front end that has asked it something.
@@ -194,17 +196,16 @@ fn settled(text: &str) -> String {
 
 #[test]
 fn cases_of_every_protocol() {
-    assert!(run("every", &kits()) > 0);
+    let wrong = run("every", &kits());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn cases_of_one_protocol() {
-    for kit in kits() {
-        let folder = if kit.name == "github" {
-            "github-copilot"
-        } else {
-            kit.name
-        };
-        run(folder, &[kit]);
-    }
+    let wrong = kits().into_iter().flat_map(|kit| match kit.name {
+        "github" => run("github-copilot", &[kit]),
+        name => run(name, &[kit]),
+    });
+    let wrong: Vec<_> = wrong.collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

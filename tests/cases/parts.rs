@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Cut, Notice, Protocol,
-    SendError, Status, Table, ToolCall, ToolRun, Usage,
+    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Cut, Level, Notice,
+    Protocol, SendError, Status, Table, ToolCall, ToolRun, Usage,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
@@ -78,6 +78,9 @@ async fn say<P: Protocol>(
         "confirm" => {
             let mut question = Confirmation::new(text("id"), text("title"), text("message"));
             question.data = value.get("data");
+            if let Some(answers) = value.get("answers") {
+                question.answers = answers.decode().unwrap();
+            }
             return Ok(reply.confirm(question)?);
         }
         "cut" => {
@@ -97,7 +100,13 @@ async fn say<P: Protocol>(
         "prompt" => reply.text(request.prompt().unwrap_or_default()).await,
         "answer" => {
             let answer = request.decision();
-            let answer = answer.map(|it| format!("{} {:?}", it.id, it.verdict));
+            let answer = answer.map(|it| {
+                let data = it
+                    .data
+                    .as_ref()
+                    .map_or(String::new(), |data| format!(" {}", data.text()));
+                format!("{} {:?}{data}", it.id, it.verdict)
+            });
             reply.text(answer.as_deref().unwrap_or("no answer")).await
         }
         "result" => {
@@ -109,15 +118,17 @@ async fn say<P: Protocol>(
             reply.text(names.join(", ")).await
         }
         "reasoning" => reply.reasoning(whole()).await,
-        "status" | "warning" => {
+        "status" | "warning" | "failure" => {
             let details = value
                 .get("details")
                 .map(|it| it.decode::<Vec<(String, String)>>());
             let message = maybe("message").unwrap_or_else(whole);
             let mut status = Status::new(message);
-            if word == "warning" {
-                status.level = Status::warning("").level;
-            }
+            status.level = match word {
+                "warning" => Level::Warning,
+                "failure" => Level::Error,
+                _ => Level::Info,
+            };
             status.details = details.transpose().unwrap().unwrap_or_default();
             reply.status(status).await
         }

@@ -17,6 +17,8 @@
     feature = "ui_stream"
 ))]
 mod above;
+#[cfg(all(feature = "ag_ui", feature = "ui_stream"))]
+mod dialogs;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod forgery;

@@ -19,7 +19,6 @@ mod mutations;
 mod properties;
 mod replies;
 mod requests;
-mod rounds;
 mod server;
 #[cfg(feature = "verify")]
 mod signed;

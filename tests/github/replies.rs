@@ -5,39 +5,12 @@ use copilot_wire::github::{
     ChatRequest, ChunkForm, Confirmation, CopilotError, ErrorKind, Message, Mount, Output,
     Reference,
 };
-use copilot_wire::json::Json;
-use copilot_wire::protocol::{
-    self, AgentError, Chart, ChartKind, Citation, Notice, SendError, Status, Table, ToolCall,
-};
+use copilot_wire::protocol::Citation;
 use futures::StreamExt;
 use http::{HeaderMap, Method, StatusCode};
-use serde_json::json;
 
-use crate::server::{ACK, DONE, agent, ask, post, send, strictly};
+use crate::server::{ACK, agent, ask, post, send, strictly};
 use crate::{debug_cli, vs_code};
-
-#[test]
-fn a_reply_opens_with_the_acknowledgement_and_ends_with_done() {
-    let reply = ask(agent(|_, reply| async move {
-        reply.text("Hello, ").await?;
-        reply.text("\"world\"\n\u{2028}").await?;
-        Ok(())
-    }));
-    let text = |text: &str| {
-        format!(
-            "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":\"{text}\",\"role\":\"assistant\"}}}}]}}\n\n"
-        )
-    };
-    let expected = [
-        ACK,
-        &text("Hello, "),
-        &text("\\\"world\\\"\\n\u{2028}"),
-        DONE,
-    ];
-    assert_eq!(reply, expected.concat());
-    strictly(&reply);
-    assert_eq!(ask(agent(|_, _| async { Ok(()) })), [ACK, DONE].concat());
-}
 
 #[test]
 fn the_acknowledgement_does_not_wait_for_the_agent() {
@@ -65,148 +38,7 @@ fn the_acknowledgement_does_not_wait_for_the_agent() {
 }
 
 #[test]
-fn a_failure_is_sent_then_done() {
-    let reply = ask(agent(|_, reply| async move {
-        reply.text("one").await?;
-        Err(AgentError::new("The database is away."))
-    }));
-    let (cli, shown) = strictly(&reply);
-    assert_eq!(shown.warnings, ["The database is away."]);
-    assert_eq!(
-        cli.errors,
-        [
-            json!({"type": "agent", "code": "agent_failed", "message": "The database is away.", "identifier": "agent"})
-        ]
-    );
-    for reply in [
-        ask(agent(|_, _| async { panic!("a bug") })),
-        ask(agent(|_, _| async { Err(AgentError::new("")) })),
-    ] {
-        let (_, shown) = strictly(&reply);
-        assert_eq!(shown.warnings.len(), 1);
-        assert_eq!(shown.text, "");
-    }
-    // Notices and citations before the failure are sent, in the same event.
-    let reply = ask(agent(|_, reply| async move {
-        reply
-            .cite(Citation::new("A").url("https://a.example"))
-            .await?;
-        reply.error("half is missing").await?;
-        Err(AgentError::new("The rest is missing, too."))
-    }));
-    let (_, shown) = strictly(&reply);
-    assert_eq!(
-        shown.warnings,
-        ["half is missing", "The rest is missing, too."]
-    );
-    assert!(
-        shown.text.contains("[A](https://a.example)"),
-        "{}",
-        shown.text
-    );
-}
-
-fn table() -> Table {
-    Table::new("Tides", &[json!({"port": "Brest", "metres": 7.1})]).unwrap()
-}
-
-#[test]
-fn every_part_has_an_equivalent() {
-    let reply = ask(agent(|_, reply| async move {
-        reply.status(Status::new("Reading")).await?;
-        reply.text("High water: ").await?;
-        reply.table(table()).await?;
-        let kind = ChartKind::Bar {
-            x: "port".into(),
-            y: vec!["metres".into()],
-        };
-        let rows = [json!({"port": "Brest", "metres": 7.1})];
-        reply
-            .chart(Chart::new("Chart", kind, &rows).unwrap())
-            .await?;
-        reply
-            .cite(Citation::new("Almanac").url("https://tides.example/a"))
-            .await?;
-        reply
-            .cite(Citation::new("Almanac").url("https://tides.example/a"))
-            .await?;
-        reply
-            .cite(
-                Citation::new("")
-                    .url("not a url")
-                    .document("src/a.rs")
-                    .excerpt("7.1"),
-            )
-            .await?;
-        let call = ToolCall::new("anything", &json!({})).unwrap();
-        let error = reply.call(call).unwrap_err();
-        assert!(matches!(error, SendError::Unsupported(_)));
-        Ok(())
-    }));
-    let (cli, shown) = strictly(&reply);
-    assert!(shown.text.starts_with("High water: "));
-    assert_eq!(
-        shown.text.matches("| Brest | 7.1 |").count()
-            + shown.text.matches("| 7.1 | Brest |").count(),
-        2,
-        "{}",
-        shown.text
-    );
-    assert!(!shown.text.contains("Reading"));
-    assert_eq!(cli.text, shown.text);
-    assert_eq!(shown.references, ["https://tides.example/a", "src/a.rs"]);
-    assert_eq!(
-        cli.references,
-        [
-            json!({"type": "citation", "id": "https://tides.example/a", "data": {}, "is_implicit": false, "metadata": {"display_name": "Almanac", "display_url": "https://tides.example/a"}}),
-            json!({"type": "citation", "id": "src/a.rs", "data": {"document": "src/a.rs", "excerpt": "7.1"}, "is_implicit": false, "metadata": {"display_name": "src/a.rs"}}),
-        ]
-    );
-    // The queued event is written before the ending and after all text.
-    let at = |text: &str| reply.find(text).unwrap();
-    assert!(at("Brest") < at("copilot_references") && at("copilot_references") < at(DONE));
-}
-
-#[test]
 fn a_reply_has_one_event_of_copilots_at_most() {
-    let reply = ask(agent(|_, reply| async move {
-        reply
-            .error(
-                Notice::new("No tides today.")
-                    .code("tides")
-                    .identifier("brest"),
-            )
-            .await?;
-        reply
-            .cite(Citation::new("Almanac").url("https://tides.example/a"))
-            .await?;
-        reply.error(Notice::new("").code("")).await?;
-        reply.text("Sorry.").await?;
-        Ok(())
-    }));
-    let (cli, shown) = strictly(&reply);
-    assert_eq!(shown.warnings, ["No tides today.", "Something went wrong."]);
-    assert_eq!(cli.errors[0]["code"], "tides");
-    assert_eq!(cli.errors[0]["identifier"], "brest");
-    assert_eq!(cli.errors[1]["code"], "error");
-    assert!(shown.text.contains("[Almanac](https://tides.example/a)"));
-
-    let reply = ask(agent(|_, reply| async move {
-        reply.error("No tides today.").await?;
-        reply.cite(Citation::new("Almanac")).await?;
-        Ok(reply.confirm(protocol::Confirmation::new("q", "", ""))?)
-    }));
-    let (_, shown) = strictly(&reply);
-    assert!(shown.text.contains("No tides today.") && shown.text.contains("Almanac"));
-    assert_eq!(
-        shown.dialogs,
-        [(
-            "Please confirm".into(),
-            "Please confirm".into(),
-            json!({"id": "q"})
-        )]
-    );
-
     // An agent of this protocol may send any event; the shared parts then become text.
     let reply = ask(agent(|_, reply| async move {
         reply
@@ -228,20 +60,6 @@ fn a_reply_has_one_event_of_copilots_at_most() {
     }));
     assert!(debug_cli::read(&reply).is_err(), "three events");
     assert!(vs_code::read(&vs_code::relay(&reply).unwrap()).is_ok());
-}
-
-#[test]
-fn the_data_of_a_question_cannot_change_its_id() {
-    let reply = ask(agent(|_, reply| async move {
-        let data = Json::parse(r#"{"id":"forged","9":1,"n":[1.0]}"#).unwrap();
-        let question = protocol::Confirmation::new("q", "t", "m").data(data);
-        Ok(reply.confirm(question)?)
-    }));
-    assert!(
-        reply.contains(r#""confirmation":{"9":1,"id":"q","n":[1.0]}"#),
-        "{reply}"
-    );
-    strictly(&reply);
 }
 
 #[test]

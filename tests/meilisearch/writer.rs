@@ -7,10 +7,7 @@ use copilot_wire::meilisearch::{
     StreamError, StreamOutcome, ToolCall, Tools,
 };
 use copilot_wire::openai::FinishReason;
-use copilot_wire::protocol::{
-    AgentError, Citation, Confirmation, EventDecoder, Notice, Protocol, SendError, Status, Table,
-    ToolCall as Call,
-};
+use copilot_wire::protocol::{AgentError, EventDecoder, Protocol};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;
@@ -69,37 +66,6 @@ async fn notify(reply: &Reply<Meilisearch>) -> Result<(), AgentError> {
         .send(Append::new(Message::tool("call_1", "one")))
         .await?;
     Ok(())
-}
-
-#[test]
-fn a_plain_answer() {
-    let out = run(Tools::NONE, |reply| async move {
-        reply.text("Hi").await?;
-        Ok(())
-    });
-    let tail = r#""created":1760000000,"model":"m","service_tier":null,"system_fingerprint":null,"object":"chat.completion.chunk","usage":null}"#;
-    let chunk = |content: &str, role: &str, reason: &str| {
-        format!(
-            r#"data: {{"id":"chatcmpl-00000000-0000-4000-8000-000000000001","choices":[{{"index":0,"delta":{{"content":{content},"function_call":null,"tool_calls":null,"role":{role},"refusal":null}},"finish_reason":{reason},"logprobs":null}}],{tail}{}"#,
-            "\n\n"
-        )
-    };
-    let expected = [
-        chunk("\"\"", "\"assistant\"", "null"),
-        chunk("\"Hi\"", "null", "null"),
-        chunk("null", "null", "\"stop\""),
-        "data: [DONE]\n\n".into(),
-    ];
-    assert_eq!(String::from_utf8(out).unwrap(), expected.concat());
-}
-
-#[test]
-fn an_answer_of_nothing_is_an_answer() {
-    let read = read(Tools::NONE, |reply| async move {
-        drop(reply);
-        Ok(())
-    });
-    assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
 }
 
 #[test]
@@ -169,33 +135,6 @@ fn a_search_that_failed_does_not_end_the_answer() {
 }
 
 #[test]
-fn a_failure_is_an_error_and_no_finish() {
-    for early in [true, false] {
-        let out = run(Tools::NONE, move |reply| async move {
-            if !early {
-                reply.text("a").await?;
-            }
-            drop(reply);
-            Err(AgentError::new("Out of order."))
-        });
-        let read = whole(&out);
-        let StreamOutcome::Failed(failure) = read.outcome else {
-            panic!("a failure is due")
-        };
-        assert!(failure.is_terminal());
-        assert_eq!(failure.message, "Out of order.");
-        assert!(read.done);
-        assert!(
-            !read
-                .events
-                .iter()
-                .any(|event| matches!(event, Event::Finish(_)))
-        );
-        assert_eq!(text(&read.events), if early { "" } else { "a" });
-    }
-}
-
-#[test]
 fn a_turn_ends_with_the_given_reason() {
     let length = read(Tools::NONE, |reply| async move {
         reply.text("a").await?;
@@ -216,53 +155,6 @@ fn a_turn_ends_with_the_given_reason() {
     };
     assert_eq!((got.kind, got.code), (expected.kind, expected.code));
     assert!(failed.done);
-}
-
-#[test]
-fn shared_parts_become_what_every_reader_shows() {
-    let read = read(Tools::ALL, |reply| async move {
-        reply.status(Status::new("Thinking")).await?;
-        reply.text("Answer.").await?;
-        reply
-            .cite(Citation::new("A [b]").url("https://a.example/x"))
-            .await?;
-        reply
-            .table(Table::new("T", &[json!({"a": 1})]).unwrap())
-            .await?;
-        reply.error(Notice::new("one source is down")).await?;
-        let call = Call::new("f", &json!({})).unwrap();
-        assert!(matches!(reply.call(call), Err(SendError::Unsupported(_))));
-        Ok(())
-    });
-    let text = text(&read.events);
-    assert!(!text.contains("Thinking"));
-    assert!(text.contains("| a |"), "{text}");
-    assert!(text.contains("one source is down"), "{text}");
-    assert!(text.ends_with("(https://a.example/x)\n"), "{text}");
-    assert!(
-        read.events
-            .iter()
-            .all(|event| !matches!(event, Event::Error(_)))
-    );
-    assert_eq!(read.outcome, StreamOutcome::Answered(FinishReason::Stop));
-}
-
-#[test]
-fn a_question_is_the_last_text() {
-    let read = read(Tools::NONE, |reply| async move {
-        reply.cite(Citation::new("A")).await?;
-        Ok(reply.confirm(Confirmation::new("q-7", "Delete it?", "For good."))?)
-    });
-    let asked = text(&read.events);
-    let (before, question) = asked.rsplit_once("\n\n").unwrap();
-    assert!(
-        before.ends_with("- A\n") || before.ends_with("- A"),
-        "{asked}"
-    );
-    assert!(
-        question.starts_with("Question: Delete it? For good. To agree, reply: yes "),
-        "{asked}"
-    );
 }
 
 #[test]

@@ -15,8 +15,7 @@ use copilot_wire::{Reply, Router, agent_fn};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::rules::{End, check};
-use crate::support::{Read, agent, fixed, get, post, send, whole};
+use crate::support::{agent, fixed, get, post, send, whole};
 
 async fn hello(reply: Reply<OpenAi>) -> Result<(), AgentError> {
     reply.text("Hello").await?;
@@ -33,44 +32,6 @@ fn server() -> Router {
 }
 
 #[test]
-fn a_stream_is_golden() {
-    let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true}"#;
-    let (status, text) = post(&server(), body);
-    assert_eq!(status, StatusCode::OK);
-    let head = r#"data: {"id":"chatcmpl-2a2a2a2a2a2a4a2aaa2a2a2a2a2a2a2a","object":"chat.completion.chunk","created":1764000000,"model":"m","choices":[{"index":0,"delta":"#;
-    let expected = [
-        r#"{"role":"assistant","content":""},"finish_reason":null}]}"#,
-        r#"{"content":"Hello"},"finish_reason":null}]}"#,
-        r#"{"content":" \"world\"\u2028"},"finish_reason":null}]}"#,
-        r#"{"content":"\u2029!"},"finish_reason":null}]}"#,
-        r#"{"content":"fifteen letters\""},"finish_reason":null}]}"#,
-        r#"{},"finish_reason":"stop"}]}"#,
-    ]
-    .map(|rest| format!("{head}{rest}\n\n"))
-    .concat();
-    assert_eq!(text, expected + "data: [DONE]\n\n");
-}
-
-#[test]
-fn usage_is_sent_when_it_is_requested() {
-    let ask = |options: &str| {
-        let body = format!(
-            r#"{{"model":"m","messages":[{{"role":"user","content":"hi"}}],"stream":true,"stream_options":{options}}}"#
-        );
-        post(&server(), &body).1
-    };
-    let told = ask(r#"{"include_usage":true}"#);
-    check(&told, true, End::Done);
-    assert_eq!(
-        Read::all(told.as_bytes()).completion().usage,
-        Some(Usage::new(19, 10))
-    );
-    for options in [r#"{"include_usage":false}"#, "{}", "null"] {
-        check(&ask(options), false, End::Done);
-    }
-}
-
-#[test]
 fn the_headers_are_those_of_a_stream() {
     let body = r#"{"messages":[{"role":"user","content":"hi"}],"stream":true}"#;
     let response = send(&server(), Method::POST, "/v1/chat/completions", body);
@@ -78,36 +39,6 @@ fn the_headers_are_those_of_a_stream() {
     assert_eq!(header("content-type"), "text/event-stream");
     assert_eq!(header("cache-control"), "no-cache, no-transform");
     assert_eq!(header("x-accel-buffering"), "no");
-}
-
-#[test]
-fn without_stream_the_answer_is_one_completion() {
-    for stream in ["", r#","stream":false"#, r#","stream":null"#] {
-        let body =
-            format!(r#"{{"model":"m","messages":[{{"role":"user","content":"hi"}}]{stream}}}"#);
-        let response = send(&server(), Method::POST, "/v1/chat/completions", &body);
-        assert_eq!(response.status(), StatusCode::OK);
-        assert_eq!(response.headers()["content-type"], "application/json");
-        let text = whole(response.into_body());
-        assert_eq!(
-            serde_json::from_str::<Value>(&text).unwrap(),
-            json!({
-                "id": "chatcmpl-2a2a2a2a2a2a4a2aaa2a2a2a2a2a2a2a",
-                "object": "chat.completion",
-                "created": 1_764_000_000,
-                "model": "m",
-                "choices": [{
-                    "index": 0,
-                    "message": {"role": "assistant", "content": "Hello \"world\"\u{2028}\u{2029}!fifteen letters\""},
-                    "logprobs": null,
-                    "finish_reason": "stop",
-                }],
-                "usage": {"prompt_tokens": 19, "completion_tokens": 10, "total_tokens": 29},
-            })
-        );
-        let completion = ChatCompletion::from_json(&text).unwrap();
-        assert!(completion.choices[0].finish_reason.is_some());
-    }
 }
 
 #[test]
@@ -218,35 +149,6 @@ fn an_answer_beyond_the_limit_is_a_failure() {
 
 fn error(text: String) -> ErrorObject {
     ErrorObject::find(&copilot_wire::json::Json::parse(text).unwrap()).unwrap()
-}
-
-#[test]
-fn a_failure_is_an_error_in_the_form_of_its_request() {
-    let failing = || {
-        agent(|reply| async move {
-            reply.text("Par").await?;
-            Err(AgentError::new("The model is away."))
-        })
-    };
-    let router = Router::new().mount(Model::new("m"), failing()).unwrap();
-    let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
-    // Clients repeat a request after a status of 500.
-    assert_eq!(status, StatusCode::BAD_REQUEST);
-    let expected = ErrorObject::new("The model is away.")
-        .kind("invalid_request_error")
-        .code("agent_failed");
-    assert_eq!(error(text), expected);
-    let body = r#"{"messages":[{"role":"user","content":"hi"}],"stream":true}"#;
-    let (status, text) = post(&router, body);
-    assert_eq!(status, StatusCode::OK);
-    check(&text, false, End::Error);
-
-    let panicking = agent(|reply| async move {
-        reply.text("Par").await?;
-        panic!("a bug in the agent");
-    });
-    let router = Router::new().mount(Model::new("m"), panicking).unwrap();
-    check(&post(&router, body).1, false, End::Error);
 }
 
 #[test]

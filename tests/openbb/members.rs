@@ -1,7 +1,6 @@
 //! Members of requests: widgets and their ids, parameters, options, documents and others.
 
 use copilot_wire::openbb::{AttachedDocument, DefaultValue, OptionValue, Role, Widget};
-use copilot_wire::protocol::Conversation;
 
 use crate::{read, request};
 
@@ -198,46 +197,6 @@ fn everything_else_that_a_request_has() {
     let repost = request("v2_repost_as_sent_by_workspace");
     assert_eq!(repost.messages.len() + repost.messages.invalid().count(), 7);
     assert_eq!(repost.tools.first().unwrap().name, "tools_web_search");
-}
-
-#[test]
-fn documents() {
-    let documents = |name: &str| -> Vec<(String, String)> {
-        let request = request(name);
-        Conversation::documents(&request)
-            .map(|document| (document.id.into_owned(), document.content.into_owned()))
-            .collect()
-    };
-    assert_eq!(
-        documents("e1_context_plain_string")[0].1,
-        "The note says: revenue grew 12%."
-    );
-    assert!(
-        documents("e1_context_inline_content")[0]
-            .1
-            .starts_with("[{\"date\"")
-    );
-    // The description of an entry is for the model too.
-    let null = &documents("e2_context_content_null")[0].1;
-    assert!(!null.contains("null"), "{null}");
-    assert!(
-        documents("e3_context_data_content")[0]
-            .1
-            .starts_with("pizza")
-    );
-    let (id, rows) = documents("v1_context_items").remove(0);
-    assert_eq!(id, "3fa85f64-5717-4562-b3fc-2c963f66afa6");
-    assert!(rows.starts_with(r#"[{"x":1,"y":2},{"x":2,"y":3}]"#));
-    // An attached text is a document; a PDF is an attachment, and so is a URL.
-    let files = read(
-        r#"{"messages":[{}],"documents":[{"id":"1","name":"a.txt","format":"txt","content_b64":"aGk="},
-            {"id":"2","name":"a.pdf","format":"pdf","content_b64":"JVBERi0xLjQK"}],
-            "uploaded_files":[{"name":"b.csv","mime":"text/csv","data_base64":"YSxi"},{"name":"c.md","data_base64":"Yw=="}]}"#,
-    );
-    let found: Vec<_> = Conversation::documents(&files)
-        .map(|document| document.content.into_owned())
-        .collect();
-    assert_eq!(found, ["hi", "a,b", "c"]);
 }
 
 /// Clients write base64 in more ways than one; what is no base64 is no file.

@@ -113,7 +113,7 @@ fn the_other_form_says_the_same() {
 }
 
 /// Returns the document of a stream that arrives in pieces of this size.
-fn assembled<U: Upstream>(stream: &str, size: usize) -> Value {
+pub(crate) fn assembled<U: Upstream>(stream: &str, size: usize) -> Value {
     let (mut decoder, mut answer) = (EventDecoder::<U>::new(), Completion::new());
     for mut piece in stream.as_bytes().chunks(size) {
         while let Some(event) = decoder.next(&mut piece).unwrap() {
@@ -135,6 +135,20 @@ fn assembled<U: Upstream>(stream: &str, size: usize) -> Value {
     let again: Value = serde_json::from_slice(&render(again)).unwrap();
     assert_eq!(again, document);
     document
+}
+
+/// Returns the message of a completion.
+pub(crate) fn message(sent: &Sent) -> Value {
+    match sent.name {
+        "lists" => json!({"role": "assistant", "content": "", "audio": {"data": "BBBB"},
+                    "images": [{"type": "image_url", "index": 0, "image_url": {"url": "data:image/png;base64,AAA"}}],
+                    "reasoning_details": [{"type": "reasoning.text", "text": "Let", "signature": "SIG", "index": 0}]}),
+        "an id with each piece" => json!({"role": "assistant", "content": null,
+                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "get_tide", "arguments": "{}"}}]}),
+        "a tool that was not offered" => json!({"role": "assistant", "content": "Now.",
+                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "Other", "arguments": "null"}}]}),
+        _ => json!({"role": "assistant", "content": "A", "reasoning_content": "hm"}),
+    }
 }
 
 /// The parts of an answer that its document must have.
@@ -162,18 +176,8 @@ fn check(sent: &Sent, document: &Value) {
             assert_eq!(document["id"], "resp_up");
         }
         _ => {
-            let message = &document["choices"][0]["message"];
-            let expected = match sent.name {
-                "lists" => json!({"role": "assistant", "content": "", "audio": {"data": "BBBB"},
-                    "images": [{"type": "image_url", "index": 0, "image_url": {"url": "data:image/png;base64,AAA"}}],
-                    "reasoning_details": [{"type": "reasoning.text", "text": "Let", "signature": "SIG", "index": 0}]}),
-                "an id with each piece" => json!({"role": "assistant", "content": null,
-                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "get_tide", "arguments": "{}"}}]}),
-                "a tool that was not offered" => json!({"role": "assistant", "content": "Now.",
-                    "tool_calls": [{"id": "a", "type": "function", "function": {"name": "Other", "arguments": "null"}}]}),
-                _ => json!({"role": "assistant", "content": "A", "reasoning_content": "hm"}),
-            };
-            assert_eq!(*message, expected, "{}", sent.name);
+            let choice = &document["choices"][0];
+            assert_eq!(choice["message"], message(sent), "{}", sent.name);
             assert_eq!(document["usage"]["total_tokens"], 15);
             assert_eq!(
                 (&document["id"], &document["model"]),

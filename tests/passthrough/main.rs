@@ -10,6 +10,7 @@ mod exchange;
 mod framing;
 mod headers;
 mod known_servers;
+mod odd;
 mod profiles;
 mod relayed;
 mod reports;

@@ -7,8 +7,9 @@ use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::responses::Responses;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::documents::{assembled, message};
 use crate::streams::{CHAT, MESSAGES, RESPONSES, Sent, blocks, sent, stream};
 use crate::{ask, data, request};
 
@@ -66,5 +67,80 @@ fn blocks_have_the_contents_and_the_order_of_the_server() {
         assert_eq!(end["context_management"], wanted["context_management"]);
         let document: Value = serde_json::from_str(&relayed(sent, false)).unwrap();
         assert_eq!(document["content"], blocks(sent), "{}", sent.name);
+    }
+}
+
+/// Returns items without the members that are those of the reply, calls last: an agent may run them itself.
+fn bare(items: &Value) -> Vec<Value> {
+    let mut items = items.as_array().unwrap().clone();
+    for item in &mut items {
+        let item = item.as_object_mut().unwrap();
+        item.retain(|name, _| name != "id" && name != "status");
+        for part in item
+            .get_mut("content")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten()
+        {
+            // The schema requires the member.
+            part.as_object_mut()
+                .unwrap()
+                .retain(|name, value| name != "logprobs" || *value != json!([]));
+        }
+    }
+    items.sort_by_key(|item| item["type"] == "function_call" || item["type"] == "custom_tool_call");
+    items
+}
+
+#[test]
+fn items_have_the_contents_and_the_order_of_the_server() {
+    for sent in sent().iter().filter(|sent| sent.path == RESPONSES) {
+        let wanted = &sent.events.last().unwrap()["response"];
+        let events = data(&relayed(sent, true));
+        for (number, event) in events.iter().enumerate() {
+            assert_eq!(event["sequence_number"], number, "{}", sent.name);
+        }
+        let own = &events.last().unwrap()["response"];
+        assert_ne!(own["id"], "resp_up");
+        assert_eq!(own["status"], wanted["status"], "{}", sent.name);
+        assert_eq!(
+            bare(&own["output"]),
+            bare(&wanted["output"]),
+            "{}",
+            sent.name
+        );
+        for kind in ["response.output_item.added", "response.output_item.done"] {
+            let of_kind = events.iter().filter(|event| event["type"] == kind);
+            for (at, event) in of_kind.clone().enumerate() {
+                assert_eq!(event["output_index"], at, "{}", sent.name);
+                assert_eq!(event["item"]["id"], own["output"][at]["id"]);
+            }
+            assert_eq!(of_kind.count(), own["output"].as_array().unwrap().len());
+        }
+        let document: Value = serde_json::from_str(&relayed(sent, false)).unwrap();
+        assert_eq!(
+            bare(&document["output"]),
+            bare(&wanted["output"]),
+            "{}",
+            sent.name
+        );
+    }
+}
+
+#[test]
+fn choices_have_the_contents_of_the_server() {
+    for sent in sent().iter().filter(|sent| sent.path == CHAT) {
+        let events = relayed(sent, true);
+        assert!(events.ends_with("data: [DONE]\n\n"), "{events}");
+        let wanted = sent.events.iter().rev().nth(1).unwrap();
+        let finish = &wanted["choices"][0]["finish_reason"];
+        let document: Value = serde_json::from_str(&relayed(sent, false)).unwrap();
+        for document in [document, assembled::<OpenAi>(&events, 9)] {
+            let choice = &document["choices"][0];
+            assert_eq!(choice["message"], message(sent), "{}", sent.name);
+            assert_eq!(choice["finish_reason"], *finish, "{}", sent.name);
+            assert_eq!(document["usage"]["total_tokens"], 15);
+            assert_ne!(document["id"], "c1");
+        }
     }
 }

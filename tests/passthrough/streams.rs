@@ -208,10 +208,23 @@ pub(crate) fn sent() -> Vec<Sent> {
             "completed",
             vec![
                 item(
-                    json!({"type": "shell_call", "id": "sh_1", "call_id": "c1", "status": "completed", "action": {"commands": ["ls"], "timeout_ms": null}, "environment": null}),
+                    json!({"type": "shell_call", "id": "sh_1", "call_id": "c1", "status": "completed", "action": {"commands": ["ls"], "timeout_ms": null}, "environment": {"type": "container_reference", "container_id": "c"}}),
                 ),
                 item(
                     json!({"type": "shell_call_output", "id": "sho_1", "call_id": "c1", "output": [{"stdout": "a", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]}),
+                ),
+                said("msg_1", "final_answer"),
+            ],
+        ),
+        response(
+            "a hosted search of tools",
+            "completed",
+            vec![
+                item(
+                    json!({"type": "tool_search_call", "id": "ts_1", "call_id": "c1", "status": "completed", "execution": "server", "arguments": {"q": "x"}}),
+                ),
+                item(
+                    json!({"type": "tool_search_output", "id": "tso_1", "call_id": "c1", "status": "completed", "execution": "server", "tools": []}),
                 ),
                 said("msg_1", "final_answer"),
             ],

@@ -5,9 +5,7 @@ use copilot_wire::anthropic::MessagesRequest;
 use copilot_wire::json::Json;
 use copilot_wire::openai::Function;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Tiers, Widget, Widgets};
-use copilot_wire::protocol::{
-    AgentError, Citation, Confirmation, Conversation, Protocol, Table, ToolCall,
-};
+use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol, ToolCall};
 use copilot_wire::ui_stream::ChatRequest;
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::ag_ui::App;
@@ -41,102 +39,8 @@ impl<P: Protocol> Agent<P> for Librarian {
             let question = Confirmation::new("tidy-1", "Tidy up?", "Old pages go.");
             return Ok(reply.confirm(question)?);
         }
-        reply.status("Looking it up").await?;
-        reply.text("There is ").await?;
-        reply.text("a page.\n").await?;
-        reply
-            .table(Table::new("Pages", &json!([{"page": 1}]))?)
-            .await?;
-        let citation = Citation::new("The page").url("https://example.com/page");
-        reply.cite(citation).await?;
-        Ok(())
+        Ok(reply.text("There is a page.").await?)
     }
-}
-
-const TABLE: &str = r"\n\n**Pages**\n\n| page |\n| --- |\n| 1 |\n\n";
-
-fn look_up<F: FrontEnd>(front: F, expected: &str) {
-    let mut harness = Harness::new(front, Librarian);
-    let turn = block_on(harness.prompt("find it")).unwrap();
-    assert_eq!(turn.to_string(), expected);
-    assert!(turn.faults().is_empty());
-    assert!(!turn.events().is_empty());
-}
-
-#[test]
-fn each_front_end_hears_its_own_form_of_the_words() {
-    look_up(
-        Workspace::continuing(modern()),
-        "status: Looking it up\n\
-         text: There is a page.\\n\n\
-         table: Pages [{\"page\":1}]\n\
-         citation: https://example.com/page\n",
-    );
-    let sources = r"\n\nSources:\n\n- [The page](https://example.com/page)\n";
-    for_text(OpenAiClient::new("m"), sources);
-    for_text(SearchChat::new("films"), sources);
-    look_up(
-        AnthropicClient::new("m"),
-        &format!(
-            "reasoning: Looking it up\\n\n\
-             text: There is a page.\\n{TABLE}\\n\\n**Sources**\\n\\n\
-             - [The page](https://example.com/page)\\n\n\
-             citation: The page <https://example.com/page>\n"
-        ),
-    );
-    look_up(
-        CopilotChat::new("librarian"),
-        &format!(
-            "text: There is a page.\\n{TABLE}\ncitation: The page <https://example.com/page>\n"
-        ),
-    );
-}
-
-#[test]
-fn web_pages_and_apps_have_tables_as_data_and_as_text() {
-    look_up(
-        ChatPage::new(),
-        &format!(
-            "status: Looking it up\n\
-             text: There is a page.\\n\n\
-             table: Pages [{{\"page\":1}}]\n\
-             text: {}\n\
-             citation: The page <https://example.com/page>\n",
-            TABLE.trim_start_matches(r"\n")
-        ),
-    );
-    look_up(
-        App::new(),
-        &format!(
-            "status: Looking it up\n\
-             text: There is a page.\\n\n\
-             table: Pages [{{\"page\":1}}]\n\
-             text: {}\n\
-             citation: The page <https://example.com/page>\n\
-             text: \\n\\n**Sources**\\n\\n- [The page](https://example.com/page)\\n\n",
-            TABLE.trim_start_matches(r"\n")
-        ),
-    );
-}
-
-fn for_text<F: FrontEnd>(front: F, _: &str) {
-    let mut harness = Harness::new(front, Librarian);
-    let turn = block_on(harness.prompt("find it")).unwrap();
-    let text = turn.text();
-    assert!(text.starts_with("There is a page.\n"), "{text}");
-    assert!(
-        text.contains("[The page](https://example.com/page)"),
-        "{text}"
-    );
-    assert_eq!(turn.to_string().lines().count(), 1, "{turn}");
-}
-
-/// A request of today: its front end knows artifacts.
-fn modern() -> QueryRequest {
-    let body = include_bytes!("../../fixtures/openbb/req_v2_full.json");
-    let mut request = QueryRequest::from_json(body).unwrap();
-    request.messages = Default::default();
-    request
 }
 
 fn decide<F: FrontEnd>(front: F) {

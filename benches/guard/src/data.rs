@@ -74,6 +74,8 @@ pub(crate) fn paths() -> Vec<Path> {
         paths.push(query("string", rows, true));
         paths.push(query("records", rows, false));
     }
-    paths.push(conversation(20));
+    for turns in [20, 200] {
+        paths.push(conversation(turns));
+    }
     paths
 }

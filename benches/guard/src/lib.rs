@@ -16,8 +16,10 @@
 
 mod data;
 mod decode;
+mod editor;
 pub mod lists;
 pub mod memory;
+mod relay;
 pub mod reply;
 pub mod requests;
 mod router;
@@ -63,6 +65,8 @@ pub fn paths() -> Vec<Path> {
         router::paths(),
         decode::paths(),
         data::paths(),
+        relay::paths(),
+        editor::paths(),
         lists::paths(),
     ]
     .into_iter()

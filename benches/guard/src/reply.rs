@@ -16,10 +16,11 @@ use copilot_wire::protocol::{AgentError, Env, Protocol};
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use copilot_wire_acp::Acp;
 use futures_core::Stream;
 
 use crate::Path;
-use crate::requests::{AG_UI, ANTHROPIC, GITHUB, MCP, OPENAI, OPENBB, RESPONSES, UI_STREAM};
+use crate::requests::{ACP, AG_UI, ANTHROPIC, GITHUB, MCP, OPENAI, OPENBB, RESPONSES, UI_STREAM};
 use crate::requests::{ANTHROPIC_DOCUMENT, OPENAI_DOCUMENT, RESPONSES_DOCUMENT};
 use crate::source::{self, ANSWERS, LARGE, SAMPLE, Sample};
 
@@ -191,6 +192,7 @@ pub(crate) fn paths() -> Vec<Path> {
         .chain(tokens::<UiStream>(UI_STREAM))
         .chain(tokens::<AgUi>(AG_UI))
         .chain(tokens::<Mcp>(MCP))
+        .chain(tokens::<Acp>(ACP))
         .chain(samples::<OpenBb>(OPENBB))
         .chain(samples::<Responses>(RESPONSES))
         .chain(large::<OpenBb>(OPENBB))

@@ -15,3 +15,4 @@ pub const ANTHROPIC_DOCUMENT: &str =
 pub const UI_STREAM: &str = r#"{"id":"chat-1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}],"trigger":"submit-message"}"#;
 pub const AG_UI: &str = r#"{"threadId":"t","runId":"r","state":{},"messages":[{"id":"u1","role":"user","content":"hi"}],"tools":[],"context":[],"forwardedProps":{}}"#;
 pub const MCP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"words","arguments":{"question":"hi"},"_meta":{"progressToken":1}}}"#;
+pub const ACP: &str = r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"00000000-0000-4000-8000-000000000000","prompt":[{"type":"text","text":"hi"}]}}"#;

@@ -202,7 +202,7 @@ impl<'a> Member<'a> {
 
 /// Returns the expression that writes the key of a member and returns the writer of its value.
 pub(crate) fn key(key: &str) -> TokenStream {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$".contains(&byte);
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.$/".contains(&byte);
     match key.bytes().all(is_plain) {
         true => {
             let key = format!(",\"{key}\":");
@@ -274,6 +274,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     }
     let idents: Vec<_> = members.iter().map(|it| it.ident).collect();
     let keys = members.iter().map(|it| &it.key);
+    let member_keys = keys.clone();
     let always = members.iter().map(|it| it.always);
     let required = members.iter().filter(|it| it.always).map(|it| &it.key);
     let escape = model.escape.as_ref().map(|policy| {
@@ -342,6 +343,11 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
                     }
                     ::copilot_wire::__private::Wire::each_string(value, each);
                 }
+            }
+
+            fn each_odd(&self, place: &::copilot_wire::json::Place<'_>, each: &mut dyn ::core::ops::FnMut(&::copilot_wire::json::Place<'_>, &::copilot_wire::json::Json)) {
+                ::copilot_wire::__private::odd_members::<Self>(&self.unknown, place, each);
+                #(::copilot_wire::__private::Wire::each_odd(&self.#idents, &place.member(#member_keys), each);)*
             }
 
             #is_absent

@@ -143,6 +143,17 @@ impl<'a> Choice<'a> {
         }
     }
 
+    /// Returns the match arm that visits what the variant retains.
+    fn visit_odd(&self) -> TokenStream {
+        let ident = self.ident;
+        let place = match &self.form {
+            Form::Object(_) => quote!(place),
+            Form::Member(name) => quote!(&place.member(#name)),
+            _ => return quote!(Self::#ident { .. } => {}),
+        };
+        quote!(Self::#ident(value) => ::copilot_wire::__private::Wire::each_odd(value, #place, each),)
+    }
+
     /// Returns the conversion from a payload that is an object.
     pub(crate) fn from(&self, name: &Ident) -> Option<TokenStream> {
         let Form::Object(ty) = self.form else {
@@ -208,6 +219,7 @@ pub(crate) fn derive(
     let to = quote!(to);
     let writes = choices.iter().map(|it| it.write(key, &to));
     let visits = choices.iter().map(Choice::visit);
+    let odd = choices.iter().map(Choice::visit_odd);
     let froms = choices.iter().filter_map(|it| it.from(name));
     let debug = is_redacted.then(|| {
         quote! {
@@ -250,6 +262,13 @@ pub(crate) fn derive(
                 match self {
                     #(#visits)*
                     Self::#other(json) => json.each_string(each),
+                }
+            }
+
+            fn each_odd(&self, place: &::copilot_wire::json::Place<'_>, each: &mut dyn ::core::ops::FnMut(&::copilot_wire::json::Place<'_>, &::copilot_wire::json::Json)) {
+                match self {
+                    #(#odd)*
+                    Self::#other(_) => {}
                 }
             }
         }

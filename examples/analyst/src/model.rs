@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use copilot_wire::Reply;
 use copilot_wire::models::refused;
-use copilot_wire::openai::{ChatMessage, ChatRequest, OpenAi, Relay};
+use copilot_wire::openai::{ChatRequest, OpenAi, Relay};
 use copilot_wire::protocol::{AgentError, Conversation, ModelFault, Protocol};
 use http::StatusCode;
 use reqwest::Url;
@@ -14,9 +14,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 const INSTRUCTIONS: &str =
     "You are a financial analyst. Answer briefly, in Markdown, from the data you are given.";
-
-/// The largest number of characters of one message that a model is given.
-const LIMIT: usize = 20_000;
 
 /// The time limit for the first output of the model.
 const FIRST_OUTPUT: Duration = Duration::from_secs(300);
@@ -108,7 +105,8 @@ impl Model {
     }
 
     /// Hands the conversation to the model, and what it answers to the reply: text, reasoning, the
-    /// calls of tools that the front end offers, and usage.
+    /// calls of tools that the front end offers, and usage. One call of a model, without tools of the agent: with some, this
+    /// would be a [`Toolset`](copilot_wire::models::Toolset).
     pub(crate) async fn answer<P: Protocol>(
         &self,
         conversation: &impl Conversation,
@@ -123,7 +121,6 @@ impl Model {
             .stream(true)
             .include_usage();
         prompt.model.clone_from(&self.name);
-        prompt.messages.iter_mut().for_each(cut);
         let mut request = self
             .client
             .post(self.url.clone())
@@ -173,15 +170,6 @@ impl Model {
 fn no_answer(cause: impl Error + Send + Sync + 'static) -> AgentError {
     let sentence = ModelFault::NoAnswer.to_string();
     AgentError::from(cause).user_message(sentence)
-}
-
-/// Cuts a text that is longer than a model takes.
-fn cut(message: &mut ChatMessage) {
-    let text = message.content.text();
-    if let Some((end, _)) = text.char_indices().nth(LIMIT) {
-        let text = text.get(..end).unwrap_or_default().to_owned();
-        message.content = text.into();
-    }
 }
 
 impl fmt::Debug for Model {

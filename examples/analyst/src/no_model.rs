@@ -25,7 +25,6 @@ impl Model {
         }
     }
 
-    #[expect(clippy::unused_async, reason = "as the other one")]
     pub(crate) async fn answer<P: Protocol>(
         &self,
         _: &impl Conversation,

@@ -199,7 +199,7 @@ fn introduction(conversation: &impl Conversation) -> String {
         "You said: “{}”. {said} I am the built-in analyst: put a widget on your dashboard or a \
          document in context, ask me about it, and I tell you what its data says. I know the guide \
          of copilot-wire too: ask me what happens when a client leaves. To have a model answer, \
-         start the server with `OPENAI_BASE_URL` set.",
+         start the server with the feature `model` and with `OPENAI_BASE_URL` set.",
         escape_markdown(&cut(&prompt, 200))
     )
 }

@@ -100,7 +100,7 @@ use std::mem;
 use std::sync::{Arc, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::StatusCode;
 
 use super::staging::{self, HIGH_WATER, Staging};
 use super::wakeup::Task;
@@ -109,7 +109,6 @@ use crate::json::short::Token;
 use crate::protocol::consent::Asking;
 use crate::protocol::{
     AgentError, Failure, LONGEST_PIECE, Progress, Protocol, Record, Refusal, SendError, Session,
-    Usage,
 };
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
@@ -294,7 +293,9 @@ impl<P: Protocol> Channel<P> {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        self.hand_over(&mut state)?;
+        if state.document.is_some() {
+            self.hand_over(&mut state)?;
+        }
         // Both count: the bytes in the state, and the bytes of this poll in the staging buffer.
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
         let full = state.unstaged().len() + staged >= HIGH_WATER;
@@ -366,20 +367,12 @@ impl<P: Protocol> Channel<P> {
     }
 
     /// Passes the collected text of a document to the session.
-    #[inline]
     fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
-        match &mut state.document {
-            Some(document) if !document.text.is_empty() => {
-                let text = mem::take(&mut document.text);
-                self.hand_over_text(state, &text)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    #[inline(never)]
-    fn hand_over_text(&self, state: &mut State<P>, text: &str) -> Result<(), SendError> {
-        let written = self.write(state, |session, out| session.text(text, out));
+        let text = match &mut state.document {
+            Some(document) if !document.text.is_empty() => mem::take(&mut document.text),
+            _ => return Ok(()),
+        };
+        let written = self.write(state, |session, out| session.text(&text, out));
         if let Err(SendError::TooLarge(limit)) = written {
             state.too_large = Some(limit);
         }
@@ -451,22 +444,6 @@ impl<P: Protocol> Channel<P> {
         state.unstaged().len() + staged.unwrap_or(0)
     }
 
-    /// Sets a header of the response.
-    pub(super) fn set_header(&self, name: HeaderName, value: HeaderValue) {
-        self.lock()
-            .headers
-            .get_or_insert_default()
-            .append(name, value);
-    }
-
-    /// Adds `usage` to the usage of the turn, and returns the sum.
-    pub(super) fn spend(&self, usage: Usage) -> Usage {
-        let mut state = self.lock();
-        let sum = state.progress.usage.get_or_insert_default();
-        *sum += usage;
-        *sum
-    }
-
     /// Records that the reply was dropped.
     pub(super) fn release(&self) {
         let mut state = self.lock();
@@ -490,8 +467,7 @@ impl<P: Protocol> Channel<P> {
 
     /// Closes the turn if both the agent has ended and its reply is dropped.
     fn close(&self, mut state: MutexGuard<'_, State<P>>) {
-        // Both are checked, because either can come first: an agent may return while one of its tasks still writes, or
-        // drop its reply and continue to work.
+        // Either can come first: an agent may return while its tasks still write, or drop its reply and go on.
         if state.reply == Handle::Alive || state.turn == Turn::Closed {
             return;
         }

@@ -1,9 +1,27 @@
-//! The report of a turn.
+//! The report of a turn, and what is told beside its events.
 
 use std::sync::PoisonError;
 
+use http::{HeaderName, HeaderValue};
+
 use super::{Channel, Outcome};
-use crate::protocol::{self, Protocol};
+use crate::protocol::{self, Protocol, Usage};
+
+impl<P: Protocol> Channel<P> {
+    /// Sets a header of the response.
+    pub(in crate::agent) fn set_header(&self, name: HeaderName, value: HeaderValue) {
+        let mut state = self.lock();
+        state.headers.get_or_insert_default().append(name, value);
+    }
+
+    /// Adds `usage` to the usage of the turn, and returns the sum.
+    pub(in crate::agent) fn spend(&self, usage: Usage) -> Usage {
+        let mut state = self.lock();
+        let sum = state.progress.usage.get_or_insert_default();
+        *sum += usage;
+        *sum
+    }
+}
 
 /// Reports the turn: body, run and reply are dropped.
 impl<P: Protocol> Drop for Channel<P> {

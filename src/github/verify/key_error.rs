@@ -60,7 +60,7 @@ pub enum KeyErrorKind {
     /// The response was not a key document.
     #[error("response of the key endpoint is not a key document")]
     Document,
-    /// The text is not a valid [`KeyId`].
+    /// The text is not a valid [`KeyId`](super::KeyId).
     #[error("key identifier is not 1 to 256 visible ASCII characters")]
     Identifier,
 }

@@ -10,6 +10,7 @@ use crate::json::escape::Escape;
 use crate::json::kind::Kind;
 use crate::json::members::Members;
 use crate::json::object_writer::{ObjectWriter, ValueWriter};
+use crate::json::place::Place;
 use crate::json::reader::Reader;
 use crate::json::serializer::write;
 use crate::json::value::Json;
@@ -150,6 +151,12 @@ pub trait Wire: Sized {
     /// Removes the retained values of named members, and the retained elements of lists, for writers that must not
     /// relay them.
     fn drop_odd(&mut self) {}
+
+    /// Calls `each` with everything that is retained because it has another type than its place: values of named members,
+    /// and elements of lists. `place` is that of the value itself.
+    fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        let _ = (place, each);
+    }
 
     /// Calls `each` with every string and every number that the value is written with, retained members included, and
     /// with the keys that no model declares.

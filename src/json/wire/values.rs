@@ -7,6 +7,7 @@ use crate::json::error::JsonError;
 use crate::json::kind::Kind;
 use crate::json::members::Members;
 use crate::json::object_writer::ValueWriter;
+use crate::json::place::Place;
 use crate::json::reader::Reader;
 use crate::json::value::Json;
 
@@ -127,6 +128,12 @@ impl<T: Wire> Wire for Option<T> {
         }
     }
 
+    fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        if let Some(value) = self {
+            value.each_odd(place, each);
+        }
+    }
+
     fn is_absent(&self) -> bool {
         self.is_none()
     }
@@ -153,6 +160,10 @@ impl<T: Wire> Wire for Box<T> {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         T::each_string(self, each);
+    }
+
+    fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        T::each_odd(self, place, each);
     }
 
     fn is_absent(&self) -> bool {

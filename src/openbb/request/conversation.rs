@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::tool_names::ToolNames;
 use super::{AttachedContext, Message, QueryRequest, Role, strip_markers, widget_tools};
-use crate::json::{Json, Kind, Wire};
+use crate::json::{Json, Kind, Place, Wire};
 use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallOutcome, CallResult, ResultItem, media_type};
 use crate::openbb::{DataSource, FunctionCall};
@@ -168,6 +168,10 @@ impl Conversation for QueryRequest {
 
     fn each_string(&self, each: &mut dyn FnMut(&str)) {
         Wire::each_string(self, each);
+    }
+
+    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+        Wire::each_odd(self, &Place::default(), each);
     }
 
     /// Returns the context, and the attached files that are text.

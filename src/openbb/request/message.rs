@@ -113,10 +113,14 @@ impl Message {
     }
 
     /// Returns the text without the markers of artifacts and citations. A model that sees markers
-    /// begins to imitate them.
+    /// begins to imitate them. Content of another type is its JSON.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
-        Some(match self.raw_text()? {
+        let Some(text) = self.raw_text() else {
+            let content = self.content.as_ref().filter(|content| !content.is_null());
+            return Some(content?.text().into());
+        };
+        Some(match text {
             Cow::Borrowed(text) => strip_markers(text),
             Cow::Owned(text) => Cow::Owned(match strip_markers(&text) {
                 Cow::Owned(stripped) => stripped,

@@ -36,8 +36,12 @@ pub(in crate::openbb) fn items_of(data: &Json) -> Vec<ResultItem> {
         .get("items")
         .filter(|items| items.kind() == Kind::Array)
     {
-        let items: Option<List<ResultItem>> = Wire::from_raw(&items);
-        return items.unwrap_or_default().into_iter().collect();
+        let items: List<ResultItem> = Wire::from_raw(&items).unwrap_or_default();
+        let item = |item: Result<&ResultItem, &Json>| match item {
+            Ok(item) => item.clone(),
+            Err(json) => ResultItem::of(json.clone()),
+        };
+        return items.all().map(item).collect();
     }
     if data.get("content").is_some() {
         return Wire::from_raw(data).into_iter().collect();

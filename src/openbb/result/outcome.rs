@@ -101,10 +101,16 @@ impl CallOutcome {
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Items(_) | Self::Item(_) => {
-                let mut texts = self
+                let texts = self
                     .items()
                     .filter(|item| !item.attachment().is_some_and(|file| file.is_inline()))
                     .filter_map(|item| item.text().or_else(|| item.reference().map(Cow::Borrowed)));
+                let odd = match self {
+                    Self::Items(items) => Some(items.items.invalid()),
+                    _ => None,
+                };
+                let odd = odd.into_iter().flatten().filter(|json| !json.is_null());
+                let mut texts = texts.chain(odd.map(|json| Cow::Borrowed(json.text())));
                 // A single text, the usual case, is borrowed.
                 let first = texts.next().unwrap_or_default();
                 texts.fold(first, |mut all, next| {
@@ -117,10 +123,16 @@ impl CallOutcome {
             Self::Rows(json) | Self::Row(json) | Self::Unknown(json) => {
                 json.string().unwrap_or_else(|| json.text().into())
             }
-            Self::Error(error) => match &*error.error_type {
-                "" => Cow::Borrowed(&error.content),
-                kind => format!("{kind}: {}", error.content).into(),
-            },
+            Self::Error(error) => {
+                let content = match error.unknown.get("content") {
+                    Some(json) => json.text(),
+                    None => &error.content,
+                };
+                match &*error.error_type {
+                    "" => Cow::Borrowed(content),
+                    kind => format!("{kind}: {content}").into(),
+                }
+            }
             Self::Command(command) => match (&command.data, command.message.as_str()) {
                 (Some(data), "") => Cow::Borrowed(data.text()),
                 (Some(data), message) => format!("{message}\n{}", data.text()).into(),

@@ -3,11 +3,11 @@
 `failures.py SERVER [CLIENT...]`: the program `interop-server`, and the beginnings of the names of clients.
 """
 
-import json
 import sys
 from functools import partial
 
 from clients import HERE, Interop, claude, codex, copilot, run
+from more import aider, cline, continue_, opencode, pi, qwen_code
 
 # The model that is asked, and the key. The server's models fail as their names say; its guard refuses these keys.
 KINDS = {
@@ -18,28 +18,6 @@ KINDS = {
     **{f"guard {status}": ("early", f"refuse-{status}") for status in (400, 401, 403, 429, 503)},
 }
 PATIENCE = 90
-
-
-def opencode(base, prompt, model, key):
-    options = {"baseURL": base + "/v1", "apiKey": key}
-    lab = {"npm": "@ai-sdk/openai-compatible", "name": "lab", "options": options, "models": {model: {"name": model}}}
-    config = {"provider": {"lab": lab}, "autoupdate": False, "share": "disabled"}
-    command = ["node_modules/.bin/opencode", "run", "-m", f"lab/{model}", prompt]
-    return command, {}, {"opencode.json": json.dumps(config)}
-
-
-def continue_(base, prompt, model, key):
-    entry = {"name": model, "provider": "openai", "model": model, "apiBase": base + "/v1", "apiKey": key, "roles": ["chat"]}
-    # JSON is YAML.
-    config = {"name": "lab", "version": "1.0.0", "schema": "v1", "models": [entry]}
-    command = ["node_modules/.bin/cn", "-p", prompt, "--config", "config.yaml"]
-    return command, {"CONTINUE_TELEMETRY_ENABLED": "0"}, {"config.yaml": json.dumps(config)}
-
-
-def aider(base, prompt, model, key):
-    flags = ["--no-git", "--yes-always", "--no-check-update", "--no-show-model-warnings", "--analytics-disable"]
-    address = ["--openai-api-base", base + "/v1", "--openai-api-key", key]
-    return [".aider/bin/aider", "--model", f"openai/{model}", *address, *flags, "--message", prompt], {}
 
 
 def library(language, name, base, prompt, model, key):
@@ -55,6 +33,11 @@ CLIENTS = {
     "Copilot, Messages": copilot("anthropic"),
     "Claude Code": claude,
     "opencode": opencode,
+    "qwen-code": qwen_code,
+    "pi, chat completions": pi("openai-completions"),
+    "pi, Responses": pi("openai-responses"),
+    "pi, Messages": pi("anthropic-messages"),
+    "Cline": cline,
     "Continue": continue_,
     "aider": aider,
 }
@@ -84,4 +67,5 @@ def main():
     server.process.terminate()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -12,10 +12,15 @@ from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from clients import Gateway, Server, claude, codex, copilot, run
+from more import cline, opencode, pi, qwen_code
 
 # The answers of the model's server; the first part of the path names one. The first kind is a port without a server.
+TOO_LONG = {"message": "Your input exceeds the context window of this model.", "code": "context_length_exceeded"}
+QUOTA = {"message": "You exceeded your current quota.", "type": "insufficient_quota", "code": "insufficient_quota"}
 KINDS = {
     "no server": None,
+    "too long": (400, {}, TOO_LONG),
+    "quota": (429, {}, QUOTA),
     "401": (401, {}),
     "404": (404, {}),
     "500": (500, {}),
@@ -30,6 +35,12 @@ CLIENTS = {
     "Copilot, Responses": copilot("responses"),
     "Copilot, Messages": copilot("anthropic"),
     "Claude Code": claude,
+    "opencode": opencode,
+    "qwen-code": qwen_code,
+    "pi, chat completions": pi("openai-completions"),
+    "pi, Responses": pi("openai-responses"),
+    "pi, Messages": pi("anthropic-messages"),
+    "Cline": cline,
 }
 PATIENCE = 90
 
@@ -40,8 +51,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("content-length", 0)))
-        status, headers = list(KINDS.values())[int(self.path.split("/")[1])]
-        self.answer(status, headers, {"error": {"message": "no", "type": "odd"}})
+        status, headers, *error = list(KINDS.values())[int(self.path.split("/")[1])]
+        self.answer(status, headers, {"error": error[0] if error else {"message": "no", "type": "odd"}})
 
     def answer(self, status, headers, body):
         body = json.dumps(body).encode()
@@ -84,4 +95,5 @@ def main():
             one.process.terminate()
 
 
-main()
+if __name__ == "__main__":
+    main()

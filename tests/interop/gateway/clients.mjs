@@ -9,10 +9,11 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { DefaultChatTransport, jsonSchema, readUIMessageStream, streamText, tool } from 'ai';
 import OpenAI from 'openai';
+import { COMMON } from './types.mjs';
 
 const KEY = { authorization: 'Bearer none' };
 const SCHEMA = { type: 'object', properties: {} };
-const nothing = () => ({ text: '', refusal: '', reasoning: '', seal: null, calls: [], end: null, usage: null, failed: null });
+const nothing = () => ({ text: '', refusal: '', reasoning: '', seal: null, calls: [], natives: [], end: null, usage: null, failed: null });
 const failure = (error) => ({ status: error?.status ?? error?.statusCode ?? error?.lastError?.statusCode ?? null, message: String(error?.message ?? error) });
 const of = (options) => ({ maxRetries: 0, apiKey: 'none', ...options });
 
@@ -34,6 +35,12 @@ function noticed(seen) {
   }
   return seen;
 }
+
+/** The blocks or items that only one dialect has. */
+const natives = (list) =>
+  list.filter(({ type }) => !COMMON.includes(type))
+    // A document that is made from a stream leaves out what is null.
+    .map((item) => Object.fromEntries(Object.entries(item).filter(([, value]) => value !== null)));
 
 const CHAT_ENDS = { stop: 'stop', tool_calls: 'calls', length: 'length', content_filter: 'filter' };
 const chatUsage = (usage) =>
@@ -94,6 +101,7 @@ function ofResponse(response, seen) {
     reasoning: thought.flatMap(({ summary, content }) => [...summary, ...(content ?? [])]).map(({ text }) => text).join(''),
     seal: thought.find(({ encrypted_content }) => encrypted_content)?.encrypted_content ?? null,
     calls: calls.map(({ call_id, name, arguments: text }) => [call_id, name, parsed(text)]),
+    natives: natives(response.output),
     end: { max_output_tokens: 'length', content_filter: 'filter' }[reason] ?? reason ?? (calls.length ? 'calls' : 'stop'),
     usage: usage && {
       input: usage.input_tokens, output: usage.output_tokens, cached: usage.input_tokens_details?.cached_tokens ?? 0, written: 0,
@@ -139,6 +147,7 @@ function ofMessage({ content, stop_reason, usage }, seen, texts = []) {
     reasoning: thought.map(({ thinking }) => thinking).join(''),
     seal: thought.find(({ signature }) => signature)?.signature ?? null,
     calls: content.flatMap(({ type, id, name, input }, at) => (type === 'tool_use' ? [[id, name, at in texts ? parsed(texts[at]) : input]] : [])),
+    natives: natives(content),
     end: MESSAGE_ENDS[stop_reason] ?? stop_reason,
     usage: { input: usage.input_tokens + cached + written, output: usage.output_tokens, cached, written, reasoning: 0 },
   });

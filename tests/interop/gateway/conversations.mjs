@@ -1,5 +1,7 @@
-// What a model says, in a form from which every dialect is written: invented with a seed, and recorded streams.
+// What a model says, in a form from which every dialect is written: invented with a seed, recorded streams, and streams
+// with each type of block and item.
 import { readFileSync, readdirSync } from 'node:fs';
+import { typed } from './types.mjs';
 
 export const TOOLS = ['get_tide', 'get_wind'];
 
@@ -104,4 +106,4 @@ function recorded() {
   return all.map((said) => ({ ...said, tools: [...new Set([...`${said.bytes}`.matchAll(/"name":\s*"(\w+)"/g)].map(([, name]) => name))] }));
 }
 
-export const CONVERSATIONS = [...Array.from({ length: 192 }, (_, at) => invented(at)), ...empty, ...faulty(), ...recorded()];
+export const CONVERSATIONS = [...Array.from({ length: 192 }, (_, at) => invented(at)), ...empty, ...faulty(), ...recorded(), ...typed()];

@@ -6,13 +6,16 @@ const pages = ['AI SDK pages', 'AG-UI'];
 const plain = ['OpenBB', 'MCP', 'Meilisearch', 'GitHub'];
 const all = [...MODELS, ...pages, ...plain];
 const but = (...names) => all.filter((name) => !names.includes(name));
-const fails = (seen) => ({ ...seen, refusal: '', reasoning: '', seal: null, calls: [], end: null, usage: null, failed: { status: null } });
+const fails = (seen) => ({ ...seen, refusal: '', reasoning: '', seal: null, calls: [], natives: [], end: null, usage: null, failed: { status: null } });
 /** The text that this library wrote has the list already; a relay has read the links only. */
 const links = (seen) => {
   const list = seen.text.slice(seen.text.lastIndexOf('\n\n**Sources**'));
   return { ...seen, text: seen.text + list.split('\n').filter((line) => !line.startsWith('- ') || line.includes('](')).join('\n') };
 };
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The types of calls whose tools run at the client. */
+const CALLS = ['apply_patch_call', 'computer_call', 'custom_tool_call', 'local_shell_call', 'shell_call'];
 
 const STATUS = 'the status of a refused request';
 
@@ -36,6 +39,10 @@ export const LOSSES = [
     (seen, _, from, to) => seen.seal && from !== to, (seen) => ({ ...seen, seal: null })],
   ['an answer that is complete without text and calls', MODELS, MODELS, '"There is no answer.", without which coding clients ask again',
     (seen) => !seen.failed && !seen.text && !seen.refusal && !seen.calls.length && seen.end === 'stop', (seen) => ({ ...seen, text: 'There is no answer.' })],
+  ['calls of types that only Responses has', ['responses'], all, 'the turn fails; unchanged in the same dialect',
+    (_, said, from, to) => CALLS.includes(said.type) && from !== to, fails],
+  ['blocks and items of types that only one dialect has', ['responses', 'messages'], all, 'left out; unchanged in the same dialect',
+    (seen, _, from, to) => seen.natives.length && from !== to, (seen) => ({ ...seen, natives: [] })],
   ['citations of web pages', MODELS, ['AG-UI', 'MCP', 'Meilisearch'], 'a list of links at the end of the text', (_, said) => said.name.endsWith('/words.sse') && /url_citation/.test(said.bytes), links],
   ['line ends before the text', MODELS, ['MCP'], 'left out', (seen) => /^[\n\r]/.test(seen.text), (seen) => ({ ...seen, text: seen.text.replace(/^[\n\r]+/, '') })],
   ['an answer that is blank', MODELS, ['MCP'], 'followed by "There is no answer."',
@@ -60,7 +67,7 @@ const STATUSES = { 429: 429, 503: 503, 529: 503 };
 /** What the clients themselves do not show of a dialect. */
 const CLIENTS = [
   [({ name, front }, seen) => name === 'ai' && front !== 'messages' && seen.refusal, (seen) => ({ ...seen, text: seen.refusal, refusal: '', end: 'filter' })],
-  [({ name }) => name === 'ai', (seen) => ({ ...seen, refusal: '', seal: null })],
+  [({ name }) => name === 'ai', (seen) => ({ ...seen, refusal: '', seal: null, natives: [] })],
   // It takes the text of all choices for one.
   [({ name, front }, _, said) => name === 'ai' && front === 'chat' && said.name.includes('two-choices'), (seen) => ({ ...seen, text: 'Aé', end: 'length' })],
   // An answer that is not streamed is all or nothing.

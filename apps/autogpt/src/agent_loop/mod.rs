@@ -1,5 +1,8 @@
 //! The first of three rooms: the loop of an agent, from a request to the model to the next question to the user.
 //!
+//! It is not a [`Toolset`](copilot_wire::models::Toolset): the model writes its commands as JSON in a text, with a grammar of
+//! 2023 that is repaired where it is damaged, and each command is a question of its own that outlives the process.
+//!
 //! It depends on [`commands`](crate::commands) for what a command is, and on [`memory`](crate::memory) for where texts
 //! and runs are stored. It knows no front end.
 //!

@@ -60,7 +60,7 @@ pub fn without_bad_escapes(text: &str) -> String {
     cured
 }
 
-/// Finds an object in a text: the first that `wanted` accepts, or else the first.
+/// Finds an object in a text: the first that `wanted` accepts, or else the first that has a member.
 ///
 /// Accepted faults: text around the object, unquoted member names, trailing commas, raw line breaks
 /// and other control characters in strings, unknown escapes (the backslash is dropped), surplus
@@ -73,12 +73,16 @@ pub fn find_object(text: &str, wanted: impl Fn(&Value) -> bool) -> Found {
     let mut first = None;
     while parser.seek_object() {
         parser.has_member = false;
+        let inside = text.get(parser.at + 1..).unwrap_or_default();
         match parser.value(0) {
+            // `{}` says nothing: it may be a part of a larger object that cannot be parsed.
+            Ok(_) if !parser.has_member => {}
             Ok(value) if wanted(&value) => return Found::Object(value),
             // Models sometimes quote the format before they use it, so the search goes on.
             Ok(value) => first = first.or(Some(value)),
-            // Braces in prose are never followed by a name and a colon.
-            Err(_) if !parser.has_member => {}
+            // Braces in prose are never followed by a name and a colon. A quote begins a name in single quotes: what
+            // that object contains is not the object.
+            Err(_) if !parser.has_member && !inside.trim_start().starts_with('\'') => {}
             Err(_) => return first.map_or(Found::Damaged, Found::Object),
         }
     }

@@ -31,6 +31,9 @@ pub(super) trait Speech: Upstream {
     /// A header that is passed to the server if a client of the same dialect sends it.
     const PASSED: Option<&'static str> = None;
 
+    /// The path below that of requests where servers count tokens, and the members that they read there.
+    const COUNT: Option<(&'static str, &'static [&'static str])> = None;
+
     /// Inserts instructions before those of a request.
     fn instruct(request: Self::Request, text: &str) -> Self::Request;
 }
@@ -42,6 +45,21 @@ impl Speech for OpenAi {
 }
 
 impl Speech for Responses {
+    const COUNT: Option<(&'static str, &'static [&'static str])> = Some((
+        "/input_tokens",
+        &[
+            "input",
+            "instructions",
+            "model",
+            "parallel_tool_calls",
+            "reasoning",
+            "text",
+            "tool_choice",
+            "tools",
+            "truncation",
+        ],
+    ));
+
     fn instruct(mut request: ResponsesRequest, text: &str) -> ResponsesRequest {
         let own = request.instructions.take();
         request.instructions = Some(match own {
@@ -56,6 +74,20 @@ impl Speech for Anthropic {
     const KEY: (HeaderName, &'static str) = (HeaderName::from_static("x-api-key"), "");
     const HEADERS: &'static [(&'static str, &'static str)] = &[("anthropic-version", "2023-06-01")];
     const PASSED: Option<&'static str> = Some("anthropic-beta");
+    const COUNT: Option<(&'static str, &'static [&'static str])> = Some((
+        "/count_tokens",
+        &[
+            "context_management",
+            "mcp_servers",
+            "messages",
+            "model",
+            "output_config",
+            "system",
+            "thinking",
+            "tool_choice",
+            "tools",
+        ],
+    ));
 
     fn instruct(request: MessagesRequest, text: &str) -> MessagesRequest {
         request.instructions(text)

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
-use copilot_wire::json::{Json, Kind};
+use copilot_wire::json::{Json, Kind, Members};
 use copilot_wire::models::{
-    Dialect as _, Passthrough, Profile, RelayError, refused, retry_after, server_message,
+    Dialect as _, Passthrough, Profile, Relay, RelayError, refused, retry_after, server_message,
 };
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, ModelFault, Protocol};
@@ -40,6 +41,9 @@ const PAGES: usize = 100;
 /// The time limit for the list of models.
 const LISTING: Duration = Duration::from_secs(60);
 
+/// The time limit for a count of tokens; then the client gets an estimate.
+const COUNTING: Duration = Duration::from_secs(10);
+
 /// The time limit for the bytes after the end of an answer; then the connection is closed.
 const LAST: Duration = Duration::from_secs(1);
 
@@ -61,6 +65,8 @@ pub(super) struct ModelServer {
     /// Set if the log shall have the server's sentences.
     log_messages: bool,
     key: Option<String>,
+    /// Set once the server has refused to count tokens.
+    never_counts: AtomicBool,
 }
 
 /// The time limits of a server.
@@ -146,6 +152,7 @@ impl ModelServer {
             limits,
             log_messages,
             key: key.map(str::to_owned),
+            never_counts: AtomicBool::new(false),
         })
     }
 
@@ -362,6 +369,61 @@ impl Model {
         }
     }
 
+    /// Returns the request to a server, and its headers.
+    fn prompt<U: Speech, P: Protocol>(
+        &self,
+        server: &ModelServer,
+        model: &str,
+        request: &Request<P>,
+    ) -> (U::Request, HeaderMap) {
+        let mut prompt = server.profile.ask::<U, P>(request);
+        model.clone_into(U::model(&mut prompt));
+        if let Some(text) = &self.instructions {
+            prompt = U::instruct(prompt, text);
+        }
+        let mut headers = server.headers.clone();
+        let passed = U::PASSED.filter(|_| P::NAME == U::NAME);
+        for name in TRACE.into_iter().chain(passed) {
+            for value in request.headers().get_all(name) {
+                headers.append(name, value.clone());
+            }
+        }
+        (prompt, headers)
+    }
+
+    /// Asks the first server for the number of tokens of a request. `None` if it does not tell it.
+    async fn count<U: Speech, P: Protocol>(&self, request: Request<P>) -> Option<u64> {
+        let (path, read_members) = U::COUNT?;
+        let Named { server, model } = self.upstreams.first()?;
+        if server.never_counts.load(Ordering::Relaxed) {
+            return None;
+        }
+        let (mut prompt, headers) = self.prompt::<U, P>(server, model, &request);
+        let body = Relay::<U>::new().profile(&server.profile).body(&mut prompt);
+        let body = Json::parse(body).ok()?;
+        let members = body.members();
+        let members: Members = members
+            .filter(|(name, _)| read_members.contains(&&**name))
+            .collect();
+        let mut url = server.endpoint.clone();
+        url.set_path(&format!("{}{path}", url.path()));
+        let request = server.client.post(url).headers(headers);
+        let request = request.body(Json::encode(&members).ok()?.as_bytes().clone());
+        let counting = async {
+            let answer = request.send().await.ok()?;
+            // There is no such path.
+            if matches!(answer.status().as_u16(), 404 | 405 | 501) {
+                server.never_counts.store(true, Ordering::Relaxed);
+            }
+            let mut body = Vec::new();
+            if answer.status() == StatusCode::OK {
+                read(answer, LONGEST_ERROR, &mut body).await;
+            }
+            Json::parse(body).ok()?.get("input_tokens")?.as_u64()
+        };
+        timeout(COUNTING, counting).await.ok()?
+    }
+
     async fn relay<U: Speech, P: Protocol>(
         &self,
         request: Request<P>,
@@ -378,18 +440,7 @@ impl Model {
                 return Err(fault(ModelFault::NoAnswer, "there is no server"));
             };
             passthrough = passthrough.profile(&server.profile);
-            let mut prompt = server.profile.ask::<U, P>(of);
-            model.clone_into(U::model(&mut prompt));
-            if let Some(text) = &self.instructions {
-                prompt = U::instruct(prompt, text);
-            }
-            let mut headers = server.headers.clone();
-            let passed = U::PASSED.filter(|_| P::NAME == U::NAME);
-            for name in TRACE.into_iter().chain(passed) {
-                for value in of.headers().get_all(name) {
-                    headers.append(name, value.clone());
-                }
-            }
+            let (mut prompt, headers) = self.prompt::<U, P>(server, model, of);
             let body = passthrough.body(&mut prompt);
             drop(prompt);
             let is_last = order.peek().is_none();
@@ -472,6 +523,14 @@ impl<P: Protocol> Agent<P> for Model {
             Dialect::Chat => self.relay::<OpenAi, P>(request, reply).await,
             Dialect::Responses => self.relay::<Responses, P>(request, reply).await,
             Dialect::Messages => self.relay::<Anthropic, P>(request, reply).await,
+        }
+    }
+
+    async fn count_tokens(&self, request: Request<P>) -> Option<u64> {
+        match self.dialect {
+            Dialect::Chat => self.count::<OpenAi, P>(request).await,
+            Dialect::Responses => self.count::<Responses, P>(request).await,
+            Dialect::Messages => self.count::<Anthropic, P>(request).await,
         }
     }
 

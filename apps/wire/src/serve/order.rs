@@ -42,6 +42,11 @@ impl<T> Upstreams<T> {
         }
     }
 
+    /// Returns the first upstream.
+    pub(super) fn first(&self) -> Option<&T> {
+        self.all.first().map(|it| &it.upstream)
+    }
+
     /// Returns the upstreams in the order in which this turn asks them, with their numbers.
     pub(super) fn order(&self) -> impl Iterator<Item = (usize, &T)> {
         let sum: u64 = self.all.iter().map(|it| it.weight).sum();

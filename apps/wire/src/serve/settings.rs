@@ -31,7 +31,8 @@ pub(crate) struct Options {
     server: ServerSettings,
     #[command(flatten)]
     upstream: UpstreamSettings,
-    /// The name of a model at the upstream; may be given several times. Front ends that name no model get the first
+    /// The name of a model at the upstream; may be given several times. In a name such as 'claude-*' the star stands for
+    /// any characters, and all models that the upstream lists are meant. Front ends that name no model get the first
     /// one. By default: all models that the upstream lists
     #[arg(long = "model", value_name = "NAME", conflicts_with = "config")]
     models: Vec<String>,
@@ -263,17 +264,21 @@ impl UpstreamSettings {
         place: Place<'_>,
     ) -> Result<Vec<Arc<Model>>, Failure> {
         let mut server = self.server(place, toml::Table::new())?;
-        let names = match names.is_empty() {
+        let is_listed = names.is_empty() || names.iter().any(|name| name.contains('*'));
+        let names = match is_listed {
             true => {
                 let listed = server.models().await;
-                let (names, list) = listed.map_err(|why| {
+                let (listed, list) = listed.map_err(|why| {
                     Failure::new(format!("--upstream: {why}: name a model with --model"))
                 })?;
                 if self.provider.is_none() {
                     let known = server.known(Some(&list));
                     server.set_profile(known).map_err(Failure::new)?;
                 }
-                names
+                match names {
+                    [] => listed,
+                    names => chosen(names, &listed)?,
+                }
             }
             false => names.to_vec(),
         };
@@ -383,6 +388,37 @@ impl UpstreamSettings {
         set.map_err(|why| Failure::new(format!("{}.{why}", place("profile"))))?;
         Ok(server)
     }
+}
+
+/// Returns the names, and the listed ones that are like those with a `*`.
+fn chosen(names: &[String], listed: &[String]) -> Result<Vec<String>, Failure> {
+    let mut chosen = Vec::new();
+    for name in names {
+        let like = listed.iter().filter(|listed| is_like(listed, name));
+        match name.contains('*') {
+            true => chosen.extend(like.cloned()),
+            false => chosen.push(name.clone()),
+        }
+    }
+    match chosen.is_empty() {
+        true => Err(Failure::new("--model: the upstream lists no such model")),
+        false => Ok(chosen),
+    }
+}
+
+/// Returns `true` if a name is like a pattern, in which `*` stands for any characters.
+fn is_like(name: &str, pattern: &str) -> bool {
+    let (first, rest) = pattern.split_once('*').unwrap_or((pattern, ""));
+    let (middle, last) = rest.rsplit_once('*').unwrap_or(("", rest));
+    let name = name.strip_prefix(first);
+    let Some(mut name) = name.and_then(|name| name.strip_suffix(last)) else {
+        return false;
+    };
+    middle.split('*').all(|part| {
+        let rest = name.split_once(part).map(|(_, rest)| rest);
+        name = rest.unwrap_or_default();
+        rest.is_some()
+    })
 }
 
 /// Returns a time limit, at most a year: a later time may not be representable.

@@ -285,3 +285,79 @@ fn the_log_has_the_sentence_of_the_upstream_if_the_operator_wants_it() {
         assert!(!line.to_string().contains(KEY));
     }
 }
+
+#[test]
+fn tokens_are_counted_by_a_server_that_can() {
+    let asks = [
+        (
+            "/v1/messages/count_tokens",
+            json!({"model": "m", "messages": [{"role": "user", "content": "x"}]}),
+        ),
+        (
+            "/v1/responses/input_tokens",
+            json!({"input": "x", "model": "m"}),
+        ),
+    ];
+    let ask = |gateway: &Gateway| {
+        let counts = asks.iter().map(|(path, body)| {
+            let (head, body) = gateway.request("POST", path, &[], &body.to_string());
+            assert_eq!(head.status, 200, "{path}: {body}");
+            let body: Value = serde_json::from_str(&body).unwrap();
+            body["input_tokens"].as_u64().unwrap()
+        });
+        counts.collect::<Vec<_>>()
+    };
+    for (dialect, path, member) in [
+        ("messages", "/v1/messages/count_tokens", "messages"),
+        ("responses", "/v1/responses/input_tokens", "input"),
+    ] {
+        let upstream = Upstream::new([response("200 OK", "", r#"{"input_tokens": 321}"#)]);
+        let gateway = Gateway::before(upstream.address, dialect, &["--model", "m"]);
+        assert_eq!(ask(&gateway), [321, 321], "{dialect}");
+        for asked in upstream.asked() {
+            let expected = format!("POST {path} ");
+            assert!(asked.head.starts_with(&expected), "{}", asked.head);
+            // Members of an answer are refused there.
+            let body: Value = serde_json::from_str(&asked.body).unwrap();
+            let names: Vec<_> = body.as_object().unwrap().keys().collect();
+            assert_eq!(names.len(), 2, "{names:?}");
+            assert!(body["model"] == "m" && !body[member].is_null(), "{body}");
+        }
+    }
+    // The others estimate, and are not asked again.
+    for (dialect, count) in [("chat", 0), ("messages", 1), ("responses", 1)] {
+        let upstream = Upstream::new([response("404 Not Found", "", "{}")]);
+        let gateway = Gateway::before(upstream.address, dialect, &["--model", "m"]);
+        for _ in 0..2 {
+            assert!(ask(&gateway).iter().all(|count| *count < 321), "{dialect}");
+        }
+        assert_eq!(upstream.asked().len(), count, "{dialect}");
+    }
+}
+
+#[test]
+fn listed_models_are_chosen_by_their_names() {
+    let ids = ["gpt-5", "claude-opus-4", "claude-haiku-4", "opus"].map(|id| json!({"id": id}));
+    let list = json!({"data": ids}).to_string();
+    for (names, expected) in [
+        (&["claude-*"][..], &["claude-haiku-4", "claude-opus-4"][..]),
+        (&["*-4"], &["claude-haiku-4", "claude-opus-4"]),
+        (&["*opus*"], &["claude-opus-4", "opus"]),
+        (&["c*o*4"], &["claude-opus-4"]),
+        (&["gpt-*", "mine"], &["gpt-5", "mine"]),
+        (
+            &["*"],
+            &["claude-haiku-4", "claude-opus-4", "gpt-5", "opus"],
+        ),
+    ] {
+        let upstream = Upstream::new([response("200 OK", "", &list)]);
+        let names: Vec<_> = names.iter().flat_map(|name| ["--model", name]).collect();
+        let gateway = Gateway::before(upstream.address, "chat", &names);
+        let (_, models) = gateway.get("/v1/models");
+        let models: Value = serde_json::from_str(&models).unwrap();
+        let models = models["data"].as_array().unwrap().iter();
+        let mut ids: Vec<_> = models.map(|it| it["id"].as_str().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, expected, "{names:?}");
+    }
+}

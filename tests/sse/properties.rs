@@ -1,9 +1,6 @@
 //! Properties of every event and every stream: nothing is forged, nothing is lost, no chunk border
 //! matters, and nothing is buffered beyond the limit.
 
-// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::borrow::Cow;
 use std::time::Duration;
 

@@ -1,7 +1,5 @@
 //! Writing JSON: byte-equal to serde_json, all or nothing, never an overflow of the stack.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,7 +1,5 @@
 //! Reading JSON: the scanner against serde_json, raw values, the pull reader, error paths.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use bytes::Bytes;
 use copilot_wire::json::{Json, JsonError, Kind, Members, Reader, is_pointer};
 use proptest::prelude::*;

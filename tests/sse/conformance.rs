@@ -1,14 +1,11 @@
 //! Every case of `fixtures/sse/conformance.json`, with every way to cut it into chunks.
 
-// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
-
 use std::time::Duration;
 
 use copilot_wire::sse::{Decoder, EventId, EventName, EventWriter, Frame, comment};
 use serde_json::Value;
 
-const CASES: &str = include_str!("../fixtures/sse/conformance.json");
+const CASES: &str = include_str!("../../fixtures/sse/conformance.json");
 
 #[derive(Debug, Default, PartialEq)]
 struct Outcome {

@@ -1,7 +1,5 @@
 //! Escaping: byte-equal to serde_json, with and without the Unicode line separators.
 
-#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
-
 use copilot_wire::json::{Escape, Json, escape, write_raw};
 use proptest::prelude::*;
 

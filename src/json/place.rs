@@ -1,0 +1,87 @@
+//! Places of values in a document.
+
+use std::fmt;
+
+use super::kind::Kind;
+use super::members::Members;
+use super::value::Json;
+use super::wire::Wire;
+
+/// The place of a value in a JSON document, such as `messages[3].role`. It is made of references, so that nothing is
+/// allocated for a place that nobody prints.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place<'a> {
+    outer: Option<&'a Place<'a>>,
+    step: Step<'a>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Step<'a> {
+    #[default]
+    Document,
+    Member(&'a str),
+    Element(usize),
+}
+
+impl<'a> Place<'a> {
+    /// Returns the place of a member of the object at this place.
+    #[must_use]
+    pub fn member(&'a self, name: &'a str) -> Self {
+        Self {
+            outer: Some(self),
+            step: Step::Member(name),
+        }
+    }
+
+    /// Returns the place of an element of the array at this place.
+    #[must_use]
+    pub fn element(&'a self, index: usize) -> Self {
+        Self {
+            outer: Some(self),
+            step: Step::Element(index),
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(outer) = self.outer {
+            outer.fmt(f)?;
+        }
+        match self.step {
+            Step::Document => Ok(()),
+            Step::Element(index) => write!(f, "[{index}]"),
+            Step::Member(name) => {
+                let is_first = self.outer.is_some_and(|it| it.outer.is_none());
+                f.write_str(if is_first { "" } else { "." })?;
+                f.write_str(name)
+            }
+        }
+    }
+}
+
+/// Calls `each` with a value of another type than its place has, unless the value says nothing.
+pub(super) fn odd(place: &Place<'_>, value: &Json, each: &mut dyn FnMut(&Place<'_>, &Json)) {
+    let is_empty = match value.kind() {
+        Kind::Null | Kind::Bool => true,
+        Kind::Array => value.elements().next().is_none(),
+        Kind::Object => value.members().next().is_none(),
+        _ => value.text() == "\"\"",
+    };
+    if !is_empty {
+        each(place, value);
+    }
+}
+
+/// Calls `each` with the members of a model that are retained because of their types.
+pub fn odd_members<T: Wire>(
+    unknown: &Members,
+    place: &Place<'_>,
+    each: &mut dyn FnMut(&Place<'_>, &Json),
+) {
+    for (name, value) in unknown {
+        if T::NAMES.contains(&name) {
+            odd(&place.member(name), value, each);
+        }
+    }
+}
