@@ -19,6 +19,7 @@ mod rate_limit;
 mod refused;
 mod relay;
 mod relay_error;
+pub(crate) mod setters;
 mod tools;
 mod upstream;
 
