@@ -193,9 +193,9 @@ pub use router::Router;
 /// What the code that `json::Wire` derives calls.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::json::place::odd_members;
     pub use crate::json::wire::{
-        Wire, deserialize, is_unset, key, object, parse, serialize, take, take_fixed, to_json,
+        Wire, deserialize, is_unset, key, object, odd_members, parse, serialize, take, take_fixed,
+        to_json,
     };
     #[cfg(feature = "agent")]
     pub use crate::protocol::frame_event::{

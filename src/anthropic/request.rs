@@ -2,10 +2,9 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde::Serialize;
 
 use super::{Content, ContentBlock, ErrorObject, ToolUseBlock};
-use crate::json::{Json, Kind, List, Members, Wire, WriteError};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::Refusal;
 
 /// A request for a message, for clients and servers.
@@ -52,28 +51,9 @@ pub struct MessagesRequest {
     pub unknown: Members,
 }
 
+crate::models::setters::request_setters!(MessagesRequest);
+
 impl MessagesRequest {
-    /// Sets the tools that the answer may call.
-    #[must_use]
-    pub fn offer(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.tools = tools.into_iter().collect();
-        self
-    }
-
-    /// Adds any other member, such as `temperature`.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError`] if the value cannot be serialized.
-    pub fn with<T: Serialize + ?Sized>(
-        mut self,
-        member: impl Into<String>,
-        value: &T,
-    ) -> Result<Self, WriteError> {
-        self.unknown.push(member, crate::json::wire::encode(value)?);
-        Ok(self)
-    }
-
     /// Reads the body of a request, checks that it has messages, and refuses requests that need stored threads where
     /// there are none.
     pub(crate) fn read(body: &Bytes, has_store: bool) -> Result<Self, Refusal> {

@@ -57,7 +57,7 @@ mod members;
 pub(crate) mod merge;
 mod nesting;
 mod object_writer;
-pub(crate) mod place;
+mod place;
 mod pointer;
 mod reader;
 pub(crate) mod rollback;

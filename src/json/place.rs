@@ -3,9 +3,7 @@
 use std::fmt;
 
 use super::kind::Kind;
-use super::members::Members;
 use super::value::Json;
-use super::wire::Wire;
 
 /// The place of a value in a JSON document, such as `messages[3].role`. It is made of references, so that nothing is
 /// allocated for a place that nobody prints.
@@ -70,18 +68,5 @@ pub(super) fn odd(place: &Place<'_>, value: &Json, each: &mut dyn FnMut(&Place<'
     };
     if !is_empty {
         each(place, value);
-    }
-}
-
-/// Calls `each` with the members of a model that are retained because of their types.
-pub fn odd_members<T: Wire>(
-    unknown: &Members,
-    place: &Place<'_>,
-    each: &mut dyn FnMut(&Place<'_>, &Json),
-) {
-    for (name, value) in unknown {
-        if T::NAMES.contains(&name) {
-            odd(&place.member(name), value, each);
-        }
     }
 }

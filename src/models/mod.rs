@@ -18,6 +18,8 @@ mod prompt;
 mod rate_limit;
 mod refused;
 mod relay;
+mod relay_error;
+pub(crate) mod setters;
 mod tools;
 mod upstream;
 
@@ -45,7 +47,8 @@ pub use prompt::{
     PromptItem, PromptResult, file_note, prompt_items, prompt_options, texts, tool_choice, url_of,
 };
 pub use refused::{refused, retry_after, server_message};
-pub use relay::{Relay, RelayError};
+pub use relay::Relay;
+pub use relay_error::RelayError;
 pub use tools::{AgentTool, Toolset};
 pub use upstream::{Prompt, Upstream};
 
@@ -78,7 +81,7 @@ pub trait Dialect: Protocol {
     const CATALOG: Option<Catalog> = None;
 
     /// Returns the name of the header with a figure of a rate limit, which is `limit` or `remaining`, in a unit such as
-    /// `requests`. OpenAI's name by default.
+    /// `requests`: by default the name that most servers use.
     const RATE_LIMIT: fn(figure: &str, unit: &str) -> String =
         |figure, unit| format!("x-ratelimit-{figure}-{unit}");
 

@@ -1,6 +1,5 @@
 //! Profiles: what a server of models does otherwise than the provider of its dialect.
 
-use std::any::Any;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::mem;
 
@@ -8,10 +7,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Prompt as _, Relay, Upstream};
-use crate::agent::Request;
 use crate::json::{Json, Members, Wire};
-use crate::protocol::{CallDelta, Delta, Protocol};
+use crate::protocol::{CallDelta, Delta};
 
 /// The servers that are known, each with the source of its profile.
 const SERVERS: &str = include_str!("profiles.json");
@@ -26,7 +23,7 @@ pub(crate) const NO_REASONING: &str = " ";
 /// The deviations of a server of models from the provider of its dialect, as plain data.
 ///
 /// The default changes nothing. [`of`](Self::of) returns the profile of a known server, and each field can be read from
-/// a file of settings. A [`Relay`] or a [`Passthrough`](super::Passthrough) with a profile applies it to the body of the
+/// a file of settings. A [`Relay`](super::Relay) or a [`Passthrough`](super::Passthrough) with a profile applies it to the body of the
 /// request, and undoes it in the answer. The guide has a table of the
 /// [known servers](crate::guide::profiles).
 ///
@@ -333,21 +330,6 @@ impl Profile {
         Ok(())
     }
 
-    /// Creates the request to a model that answers the request of a front end: a [copy](super::Prompt::again) with all settings
-    /// if the dialects are the same, otherwise a request from the [conversation](Upstream::prompt). The caller must set
-    /// the model.
-    ///
-    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
-    /// [`Reply::confirm`](crate::Reply::confirm), use [`Upstream::prompt`] instead.
-    #[must_use]
-    pub fn ask<U: Upstream, P: Protocol>(&self, request: &Request<P>) -> U::Request {
-        let any: &dyn Any = &**request;
-        match any.downcast_ref::<U::Request>() {
-            Some(request) => request.again(),
-            None => U::prompt(&**request, self),
-        }
-    }
-
     /// Returns an effort in the form that the profile has, if it is one of `forms`, with the name of its member.
     pub(crate) fn effort(
         &self,
@@ -379,7 +361,7 @@ impl Profile {
     }
 
     /// Changes the members of a request. `limits` are the names of its limit of tokens.
-    fn members(&self, body: Bytes, limits: &[&'static str], names: &Names) -> Bytes {
+    pub(super) fn members(&self, body: Bytes, limits: &[&'static str], names: &Names) -> Bytes {
         let body = Json::parse(body).unwrap_or_default();
         let mut all: Members = body.members().collect();
         let limit = self.token_limit.as_deref();
@@ -535,31 +517,4 @@ fn hash(text: &str, digits: usize) -> String {
     let mut hash: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     hash.truncate(digits);
     hash
-}
-
-impl<U: Upstream> Relay<U> {
-    /// Sets the profile of the server.
-    #[must_use]
-    pub fn profile(mut self, profile: &Profile) -> Self {
-        self.profile = profile.clone();
-        self.names = Names::default();
-        self
-    }
-
-    /// Serializes the request for a stream, as the server of the profile wants it.
-    pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
-        self.prepare(prompt, true)
-    }
-
-    pub(super) fn prepare(&mut self, prompt: &mut U::Request, is_stream: bool) -> Bytes {
-        if self.profile == Profile::default() {
-            return prompt.body(is_stream);
-        }
-        // The agent may ask again with the same request.
-        let mut prompt = prompt.clone();
-        prompt.conform(&self.profile, &mut self.names);
-        let body = prompt.body(is_stream);
-        drop(prompt);
-        self.profile.members(body, U::Request::LIMITS, &self.names)
-    }
 }

@@ -2,18 +2,18 @@
 
 use std::any::Any;
 use std::collections::HashSet;
-use std::error::Error;
-use std::{fmt, mem};
+use std::mem;
+
+use bytes::Bytes;
 
 use super::refused::error_of;
-use super::{Names, Profile, Upstream};
+use super::{Names, Profile, Prompt as _, RelayError, Upstream};
 use crate::agent::Reply;
-use crate::json::JsonError;
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
-    Citation, Completion, CompletionError, ContextTooLong, Cut, Delta, EventDecoder, EventError,
-    Framing, ModelFault, Output, Part, Protocol, SendError, Usage,
+    Citation, Completion, Cut, Delta, EventDecoder, Framing, Output, Part, Protocol, SendError,
+    Usage,
 };
 use crate::sse::TooLarge;
 
@@ -120,126 +120,6 @@ const LONGEST_DOCUMENT: usize = 32 * 1024 * 1024;
 
 /// The maximum size in bytes of a document that is not a JSON object, such as a page with an error.
 const LONGEST_PAGE: usize = 64 * 1024;
-
-/// The reason why a stream cannot be relayed.
-///
-/// It converts with `?` into an [`AgentError`](crate::protocol::AgentError) with the user message of its source, a
-/// [`ModelFault`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RelayError {
-    /// The stream contains a frame that is not a valid event.
-    Event(EventError),
-    /// The upstream server sent an error.
-    Upstream(CompletionError),
-    /// The upstream server reports that the conversation is too long for the model. With `?` it converts into
-    /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
-    ContextTooLong(ContextTooLong),
-    /// The upstream server did not send a stream.
-    NoStream,
-    /// The stream ended before the answer was complete.
-    Truncated,
-    /// The answer exceeds the limit.
-    TooLarge(TooLarge),
-    /// The arguments of a call are not a JSON object.
-    Arguments(JsonError),
-    /// The answer was cut off and has calls, of which the last may be incomplete.
-    CutCall(Cut),
-    /// The front end does not offer the tool of a call, or the tool does not accept its arguments.
-    ImpossibleCall(SendError),
-    /// The reply could not be written.
-    Send(SendError),
-}
-
-impl fmt::Display for RelayError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Event(error) => write!(f, "upstream: {error}"),
-            // Only the code: the message may contain anything.
-            Self::Upstream(error) => {
-                let code = error.code.as_deref().unwrap_or("no code");
-                write!(f, "upstream failed: {code}")
-            }
-            Self::ContextTooLong(error) => write!(f, "upstream: {error}"),
-            Self::NoStream => f.write_str("upstream: the answer is not a stream"),
-            Self::Truncated => f.write_str("upstream ended before the answer was complete"),
-            Self::TooLarge(error) => write!(f, "upstream: the answer is {error}"),
-            Self::Arguments(error) => write!(f, "upstream: arguments of a call: {error}"),
-            Self::CutCall(cut) => {
-                let why = cut.as_str();
-                write!(f, "upstream: an answer with calls was cut off: {why}")
-            }
-            Self::ImpossibleCall(error) => write!(f, "upstream: a call: {error}"),
-            Self::Send(error) => error.fmt(f),
-        }
-    }
-}
-
-impl Error for RelayError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(match self {
-            Self::ContextTooLong(error) => error,
-            Self::Upstream(error) => match error.fault() {
-                Some(ModelFault::Busy) => &ModelFault::Busy,
-                Some(ModelFault::Key) => &ModelFault::Key,
-                Some(ModelFault::Quota) => &ModelFault::Quota,
-                Some(ModelFault::UnknownModel) => &ModelFault::UnknownModel,
-                _ => &ModelFault::Failed,
-            },
-            Self::Truncated => &ModelFault::Truncated,
-            Self::TooLarge(_) | Self::Send(SendError::TooLarge(_)) => &ModelFault::TooLarge,
-            Self::Event(_) | Self::NoStream | Self::Send(SendError::Invalid(_)) => {
-                &ModelFault::NotAnAnswer
-            }
-            Self::Arguments(_) | Self::CutCall(_) => &ModelFault::BadCall,
-            Self::ImpossibleCall(_) => &ModelFault::ImpossibleCall,
-            Self::Send(error) => return error.source(),
-        })
-    }
-}
-
-impl From<EventError> for RelayError {
-    fn from(error: EventError) -> Self {
-        Self::Event(error)
-    }
-}
-
-impl From<ContextTooLong> for RelayError {
-    fn from(error: ContextTooLong) -> Self {
-        Self::ContextTooLong(error)
-    }
-}
-
-impl From<CompletionError> for RelayError {
-    fn from(error: CompletionError) -> Self {
-        match error.too_long {
-            true => ContextTooLong.into(),
-            false => Self::Upstream(error),
-        }
-    }
-}
-
-impl From<TooLarge> for RelayError {
-    fn from(error: TooLarge) -> Self {
-        Self::TooLarge(error)
-    }
-}
-
-impl From<JsonError> for RelayError {
-    fn from(error: JsonError) -> Self {
-        Self::Arguments(error)
-    }
-}
-
-impl From<SendError> for RelayError {
-    fn from(error: SendError) -> Self {
-        match error {
-            // Only calls can be unsupported among the relayed output.
-            SendError::Unsupported(_) => Self::ImpossibleCall(error),
-            error => Self::Send(error),
-        }
-    }
-}
 
 impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
@@ -558,5 +438,32 @@ pub(super) fn hear<U: Upstream>(
 impl<U: Upstream> Default for Relay<U> {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+impl<U: Upstream> Relay<U> {
+    /// Sets the profile of the server.
+    #[must_use]
+    pub fn profile(mut self, profile: &Profile) -> Self {
+        self.profile = profile.clone();
+        self.names = Names::default();
+        self
+    }
+
+    /// Serializes the request for a stream, as the server of the profile wants it.
+    pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
+        self.prepare(prompt, true)
+    }
+
+    pub(super) fn prepare(&mut self, prompt: &mut U::Request, is_stream: bool) -> Bytes {
+        if self.profile == Profile::default() {
+            return prompt.body(is_stream);
+        }
+        // The agent may ask again with the same request.
+        let mut prompt = prompt.clone();
+        prompt.conform(&self.profile, &mut self.names);
+        let body = prompt.body(is_stream);
+        drop(prompt);
+        self.profile.members(body, U::Request::LIMITS, &self.names)
     }
 }

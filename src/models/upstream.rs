@@ -1,11 +1,14 @@
 //! The dialects of models' servers.
 
+use std::any::Any;
+
 use bytes::Bytes;
 
 use super::{Dialect, Names, Profile, PromptResult};
+use crate::agent::Request;
 use crate::json::Json;
 use crate::protocol::{
-    Call, Completion, Conversation, FrameKind, Output, Session, Tool, ToolChoice,
+    Call, Completion, Conversation, FrameKind, Output, Protocol, Session, Tool, ToolChoice,
 };
 
 /// A dialect of models' servers: how a model is called, and how its stream is relayed.
@@ -57,4 +60,21 @@ pub trait Prompt: Clone + Send {
 
     /// Sets the choice among the tools.
     fn choose(&mut self, choice: &ToolChoice<'_>);
+}
+
+impl Profile {
+    /// Creates the request to a model that answers the request of a front end: a [copy](Prompt::again) with all settings
+    /// if the dialects are the same, otherwise a request from the [conversation](Upstream::prompt). The caller must set
+    /// the model.
+    ///
+    /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
+    /// [`Reply::confirm`](crate::Reply::confirm), use [`Upstream::prompt`] instead.
+    #[must_use]
+    pub fn ask<U: Upstream, P: Protocol>(&self, request: &Request<P>) -> U::Request {
+        let any: &dyn Any = &**request;
+        match any.downcast_ref::<U::Request>() {
+            Some(request) => request.again(),
+            None => U::prompt(&**request, self),
+        }
+    }
 }

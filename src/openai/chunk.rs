@@ -54,25 +54,13 @@ impl ChatCompletionChunk {
     }
 }
 
-impl From<Delta> for ChatCompletionChunk {
-    fn from(delta: Delta) -> Self {
-        Choice::new(0, delta).into()
-    }
-}
-
-impl From<Choice> for ChatCompletionChunk {
-    fn from(choice: Choice) -> Self {
-        Self::new([choice])
-    }
-}
-
-impl From<Usage> for ChatCompletionChunk {
-    fn from(usage: Usage) -> Self {
-        Self {
-            usage: Some(usage),
-            ..Self::default()
-        }
-    }
+from! {
+    Delta => ChatCompletionChunk: |delta| Choice::new(0, delta).into(),
+    Choice => ChatCompletionChunk: |choice| Self::new([choice]),
+    Usage => ChatCompletionChunk: |usage| Self {
+        usage: Some(usage),
+        ..Self::default()
+    },
 }
 
 /// An addition to one choice.

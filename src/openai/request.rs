@@ -4,10 +4,9 @@ use std::mem;
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde::Serialize;
 
 use super::{ChatMessage, Content, Function, Tool};
-use crate::json::{Json, List, Members, Wire, WriteError};
+use crate::json::{Json, List, Members, Wire};
 use crate::models::free_text_tool;
 use crate::protocol::{self, Refusal};
 
@@ -63,6 +62,8 @@ pub struct StreamOptions {
     pub unknown: Members,
 }
 
+crate::models::setters::request_setters!(ChatRequest);
+
 impl ChatRequest {
     /// Inserts instructions before the messages.
     #[must_use]
@@ -78,27 +79,6 @@ impl ChatRequest {
     pub fn include_usage(mut self) -> Self {
         self.stream_options.get_or_insert_default().include_usage = Some(true);
         self
-    }
-
-    /// Sets the tools that the answer may call.
-    #[must_use]
-    pub fn offer(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.tools = tools.into_iter().collect();
-        self
-    }
-
-    /// Adds any other member, such as `temperature`.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError`] if the value cannot be serialized.
-    pub fn with<T: Serialize + ?Sized>(
-        mut self,
-        member: impl Into<String>,
-        value: &T,
-    ) -> Result<Self, WriteError> {
-        self.unknown.push(member, Json::encode(value)?);
-        Ok(self)
     }
 
     /// Reads the body of a request and checks that it has messages.

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde::Serialize;
 
 use super::tool::Function;
 use super::{Item, Tool};
-use crate::json::{Json, Kind, List, Members, Wire, WriteError};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::{self, ContentPart, Refusal};
 
 /// A request for a response, for clients and servers.
@@ -57,28 +56,9 @@ pub struct ResponsesRequest {
     pub unknown: Members,
 }
 
+crate::models::setters::request_setters!(ResponsesRequest);
+
 impl ResponsesRequest {
-    /// Sets the tools that the answer may call.
-    #[must_use]
-    pub fn offer(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.tools = tools.into_iter().collect();
-        self
-    }
-
-    /// Adds any other member, such as `temperature`.
-    ///
-    /// # Errors
-    ///
-    /// [`WriteError`] if the value cannot be serialized.
-    pub fn with<T: Serialize + ?Sized>(
-        mut self,
-        member: impl Into<String>,
-        value: &T,
-    ) -> Result<Self, WriteError> {
-        self.unknown.push(member, Json::encode(value)?);
-        Ok(self)
-    }
-
     /// Reads the body of a request, and refuses requests that need stored responses where there are none.
     pub(crate) fn read(body: &Bytes, has_store: bool) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;

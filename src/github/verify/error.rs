@@ -25,19 +25,12 @@ impl VerifyError {
     }
 }
 
-impl From<VerifyErrorKind> for VerifyError {
-    fn from(kind: VerifyErrorKind) -> Self {
-        Self { kind, source: None }
-    }
-}
-
-impl From<KeyError> for VerifyError {
-    fn from(source: KeyError) -> Self {
-        Self {
-            kind: VerifyErrorKind::KeysUnavailable,
-            source: Some(source),
-        }
-    }
+from! {
+    VerifyErrorKind => VerifyError: |kind| Self { kind, source: None },
+    KeyError => VerifyError: |source| Self {
+        kind: VerifyErrorKind::KeysUnavailable,
+        source: Some(source),
+    },
 }
 
 /// The kind of a [`VerifyError`].

@@ -10,7 +10,7 @@ use crate::json::escape::Escape;
 use crate::json::kind::Kind;
 use crate::json::members::Members;
 use crate::json::object_writer::{ObjectWriter, ValueWriter};
-use crate::json::place::Place;
+use crate::json::place::{Place, odd};
 use crate::json::reader::Reader;
 use crate::json::serializer::write;
 use crate::json::value::Json;
@@ -265,6 +265,19 @@ pub fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, Js
     Ok(value.filter(|value| !value.is_absent()).map(Some))
 }
 
+/// Calls `each` with the members of a model that are retained because of their types.
+pub fn odd_members<T: Wire>(
+    unknown: &Members,
+    place: &Place<'_>,
+    each: &mut dyn FnMut(&Place<'_>, &Json),
+) {
+    for (name, value) in unknown {
+        if T::NAMES.contains(&name) {
+            odd(&place.member(name), value, each);
+        }
+    }
+}
+
 /// Returns a copy that does not keep the text in memory from which the value was read.
 #[must_use]
 pub fn own<T: Wire + Clone>(value: &T) -> T {
@@ -294,6 +307,19 @@ pub fn is_unset<T: Wire + Default + PartialEq>(field: &T, always: bool) -> bool 
 /// Writes the key of a declared member, given as `,"key":`, and returns a writer for its value.
 pub fn key<'a>(object: &'a mut ObjectWriter<'_>, key: &'static str) -> ValueWriter<'a> {
     object.prepared(key)
+}
+
+/// Calls `each` with the members of a model that are retained because of their types.
+pub fn odd_members<T: Wire>(
+    unknown: &Members,
+    place: &Place<'_>,
+    each: &mut dyn FnMut(&Place<'_>, &Json),
+) {
+    for (name, value) in unknown {
+        if T::NAMES.contains(&name) {
+            odd(&place.member(name), value, each);
+        }
+    }
 }
 
 /// Writes an object with a closure that cannot fail.

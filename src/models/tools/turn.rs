@@ -7,16 +7,14 @@ use std::pin::pin;
 use bytes::Bytes;
 use futures_core::Stream;
 
-use super::Toolset;
 use super::agent_tool::{Outcome, Run};
 use super::consent::{self, Asking, Consent, Permission};
 use super::runs::Runs;
+use super::{AgentTool, Toolset};
 use crate::agent::{Reply, Request, execute_tool};
 use crate::json::{Json, Kind};
 use crate::models::relay::close;
-use crate::models::{
-    Prompt as _, PromptResult, Relay, RelayError, Upstream, chat, chat_with_contents,
-};
+use crate::models::{Prompt, PromptResult, Relay, RelayError, Upstream, chat, chat_with_contents};
 use crate::protocol::{
     AgentError, Call, Completion, Conversation as _, EventDecoder, HistoryItem, Protocol, ToolCall,
     ToolChoice, ToolRun, plain_text,
@@ -29,6 +27,52 @@ const MOST_CALLS: usize = 128;
 
 /// The maximum number of bytes of the questions about the calls of one answer: longer ones cannot be shown.
 const LONGEST_QUESTION: usize = 4000;
+
+impl Toolset<'_> {
+    /// Answers a request with a model that may call these tools.
+    ///
+    /// `prompt` is the request to the model; its stream and its tools are set here. `post` sends the body of a request
+    /// to the model's server and returns the bytes of the response, in pieces of any size.
+    ///
+    /// * Text, reasoning and usage are relayed as by a [`Relay`](crate::models::Relay), and each run of a tool is shown by
+    ///   [`Reply::tool_run`].
+    /// * Arguments are converted where the schema allows one meaning. Other wrong arguments, unknown tools and failures
+    ///   are results for the model, which may call again.
+    /// * Everything in the model's answers goes back to it unchanged, with the signatures of reasoning.
+    /// * A call of a tool that the *front end* offers ends the turn, as by [`Relay::end`](crate::models::Relay::end). If the
+    ///   model also calls a tool of the set, only that one runs, and the model is told to repeat the other call.
+    /// * If a tool [asks](AgentTool::asks) first, no call of the answer runs, and the question ends the turn. After a
+    ///   yes the model is told to repeat the call: a call of the same tools with the same arguments then runs, once.
+    ///
+    /// # Errors
+    ///
+    /// The errors of `post` and of the relay; [`AgentError`] if the model calls tools after the last round.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future drops the call of the model and all runs. Side effects of the runs up to this point remain.
+    pub async fn answer<R, P, F, S, B, E>(
+        &self,
+        prompt: R,
+        request: &Request<P>,
+        reply: Reply<P>,
+        post: impl FnMut(Bytes) -> F + Send,
+    ) -> Result<(), AgentError>
+    where
+        R: Prompt,
+        P: Protocol,
+        F: Future<Output = Result<S, AgentError>> + Send,
+        S: Stream<Item = Result<B, E>> + Send,
+        B: AsRef<[u8]> + Send,
+        E: Into<AgentError> + Send,
+    {
+        let asks = self.tools.iter().any(AgentTool::may_ask);
+        let consent = Consent::new(request.decision().filter(|_| asks));
+        Turn::<R::Upstream, P>::new(self, consent, prompt, request)
+            .run(reply, post)
+            .await
+    }
+}
 
 /// The state of a turn.
 pub(super) struct Turn<'t, 'a, U: Upstream, P: Protocol> {
@@ -62,7 +106,7 @@ struct Planned<'t, 'a> {
 
 /// The fate of a call.
 enum Step<'t, 'a> {
-    Run(&'t super::AgentTool<'a>),
+    Run(&'t AgentTool<'a>),
     /// It does not run, for a reason that the model and the user read.
     Failed(String),
     /// It does not run, for a reason that the model reads.

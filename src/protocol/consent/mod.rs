@@ -32,15 +32,12 @@ use std::sync::{Arc, OnceLock};
 
 use decision::Typed;
 use ledger::Ledger;
-use proof::{Found, Key, Parsed, Question};
+use proof::{FIRST, Found, Key, Parsed, Question};
 
 use super::{Confirmation, Env, RawMessage, SendError};
 
 /// The maximum number of characters of title and message together, as they are shown.
 const LONGEST: usize = 8_000;
-
-/// The first word of a question.
-const FIRST: &str = "Question: ";
 
 /// The maximum number of bytes of an id.
 const LONGEST_ID: usize = 64;

@@ -8,8 +8,10 @@ use memchr::memchr2_iter;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
-use super::FIRST;
 use super::text::{self, normalized};
+
+/// The first word of a question.
+pub(super) const FIRST: &str = "Question: ";
 
 /// A key with which proofs are made.
 pub(super) type Key = [u8; 32];

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::front_end::AnthropicClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
-use crate::check::{Exam, Exchange, Judge, Stream, StreamBlock, Trial, rules};
+use crate::check::{Exam, Exchange, Judge, Lines, Stream, Trial, rules};
 use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd as _, Toolkit as _};
 use copilot_wire::anthropic::{Anthropic, Event};
@@ -215,7 +215,7 @@ impl Blocks {
         stream: &Stream<'_>,
         kind: &str,
         data: &Value,
-        block: &StreamBlock<'_>,
+        block: &Lines<'_>,
     ) {
         let at = &*stream.exchange.name;
         let index = data.get("index").and_then(Value::as_u64);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::check::{Judge, Stream, StreamBlock, rules};
+use crate::check::{Judge, Lines, Stream, rules};
 
 rules! {
     JSON = Error "chunk/json",
@@ -55,7 +55,7 @@ rules! {
 
 /// The chunks of a stream as JSON, for later rules.
 pub(crate) struct Chunks<'a> {
-    pub(crate) chunks: Vec<(Value, &'a StreamBlock<'a>)>,
+    pub(crate) chunks: Vec<(Value, &'a Lines<'a>)>,
     /// `true` if a chunk is an error.
     pub(crate) failed: bool,
 }
@@ -123,7 +123,7 @@ fn choices(
     judge: &mut Judge,
     at: &str,
     chunk: &Value,
-    block: &StreamBlock<'_>,
+    block: &Lines<'_>,
     finished: &mut BTreeMap<u64, bool>,
 ) {
     let choices = chunk.get("choices").and_then(Value::as_array);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::chunk::{Chunks, is_error};
 use crate::check::members::{all_say, holds, text};
-use crate::check::{Judge, Stream, StreamBlock, rules};
+use crate::check::{Judge, Lines, Stream, rules};
 
 rules! {
     NAMED = Error "chunk/event-name",
@@ -34,7 +34,7 @@ pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>, chunks: &Chunks<'_>)
 /// Returns an iterator over the `delta`s of all choices, each with its block.
 pub(crate) fn deltas<'a>(
     chunks: &'a Chunks<'a>,
-) -> impl Iterator<Item = (&'a Value, &'a StreamBlock<'a>)> {
+) -> impl Iterator<Item = (&'a Value, &'a Lines<'a>)> {
     chunks.chunks.iter().flat_map(|(chunk, block)| {
         let choices = chunk.get("choices").and_then(Value::as_array);
         let choices = choices.into_iter().flatten();

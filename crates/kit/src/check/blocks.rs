@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use copilot_wire::sse::{Decoder, Event, Frame};
 
-/// One block of a stream: the lines before a blank line, and the blank line. In a stream of JSON lines, a block is one
+/// The lines of one block of a stream, up to and with its blank line. In a stream of JSON lines, a block is one
 /// line.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct StreamBlock<'a> {
+pub struct Lines<'a> {
     /// All bytes of the block.
     pub raw: &'a [u8],
     /// The lines of the block without line ends, and without the blank line.
@@ -17,7 +17,7 @@ pub struct StreamBlock<'a> {
     pub event: Option<Event<'static>>,
 }
 
-impl<'a> StreamBlock<'a> {
+impl<'a> Lines<'a> {
     /// Returns the data of the event as JSON, `null` if it is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
@@ -41,7 +41,7 @@ impl<'a> StreamBlock<'a> {
 }
 
 /// Splits a body into its blocks and the bytes after the last blank line.
-pub(super) fn blocks(body: &[u8]) -> (Vec<StreamBlock<'_>>, &[u8]) {
+pub(super) fn blocks(body: &[u8]) -> (Vec<Lines<'_>>, &[u8]) {
     // The body is already in memory and bounded by its reader, so a limit here would only hide
     // events from the rules.
     let mut decoder = Decoder::new().limit(usize::MAX);
@@ -68,7 +68,7 @@ pub(super) fn blocks(body: &[u8]) -> (Vec<StreamBlock<'_>>, &[u8]) {
             Ok(Some(Frame::Event(event))) => Some(event.into_owned()),
             _ => None,
         };
-        blocks.push(StreamBlock {
+        blocks.push(Lines {
             raw,
             lines: std::mem::take(&mut lines),
             event,

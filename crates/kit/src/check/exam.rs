@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::blocks::StreamBlock;
+use super::blocks::Lines;
 use super::exchange::{Asker, Exchange};
 use super::judge::Judge;
 use super::rule::Rule;
@@ -100,7 +100,7 @@ pub struct Stream<'a> {
     /// The request and its answer.
     pub exchange: &'a Exchange,
     /// The blocks of the body.
-    pub blocks: Vec<StreamBlock<'a>>,
+    pub blocks: Vec<Lines<'a>>,
     /// The body of the request as JSON. `None` if the request is not known.
     pub asked: Option<Value>,
 }

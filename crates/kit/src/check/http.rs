@@ -6,7 +6,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE
 use http::{HeaderName, Method, StatusCode};
 use serde_json::Value;
 
-use super::blocks::StreamBlock;
+use super::blocks::Lines;
 use super::exam::{Exam, Stream, Trial};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
@@ -359,7 +359,7 @@ fn gone(judge: &Judge) -> bool {
 }
 
 /// Checks the head of a stream, its timing and its end.
-fn stream(judge: &mut Judge, framing: Framing, exchange: &Exchange, blocks: &[StreamBlock<'_>]) {
+fn stream(judge: &mut Judge, framing: Framing, exchange: &Exchange, blocks: &[Lines<'_>]) {
     pace::judge(judge, exchange, blocks);
     let at = &*exchange.name;
     let value = |name: &HeaderName| {

@@ -3,7 +3,7 @@
 use copilot_wire::sse::Event;
 use serde_json::Value;
 
-use super::blocks::StreamBlock;
+use super::blocks::Lines;
 use super::exchange::{End, Exchange};
 use super::expect_utf8;
 use super::judge::Judge;
@@ -26,7 +26,7 @@ rules! {
 
 /// Judges the framing, and splits the body into lines. Bytes after the last line end count as a line, as they do for
 /// readers.
-pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<StreamBlock<'a>> {
+pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Lines<'a>> {
     let at = &*exchange.name;
     expect_utf8(judge, &UTF8, exchange);
     let whole = matches!(exchange.end, End::Clean);
@@ -45,7 +45,7 @@ pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<StreamB
         let is_cut = ended.is_none() && !whole;
         judge.expect(&OBJECT, is_object || is_cut, at, raw);
         let event = Event::new(String::from_utf8_lossy(line).into_owned());
-        blocks.push(StreamBlock {
+        blocks.push(Lines {
             raw,
             lines: vec![line],
             event: Some(event),

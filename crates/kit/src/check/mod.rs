@@ -52,7 +52,7 @@ use exchange::End;
 
 #[doc(no_inline)]
 pub use crate::{recorded_files, rules};
-pub use blocks::StreamBlock;
+pub use blocks::Lines;
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
 pub use exam::{Exam, Stream, Trial};
 pub use exchange::Exchange;
@@ -74,7 +74,7 @@ pub(super) fn rules(framing: Framing) -> [&'static [&'static Rule]; 4] {
 }
 
 /// Judges the framing of a body, and splits it into blocks.
-fn read<'a>(judge: &mut Judge, framing: Framing, exchange: &'a Exchange) -> Vec<StreamBlock<'a>> {
+fn read<'a>(judge: &mut Judge, framing: Framing, exchange: &'a Exchange) -> Vec<Lines<'a>> {
     match framing {
         Framing::Lines => lines::read(judge, exchange),
         _ => sse::read(judge, exchange),

@@ -1,6 +1,6 @@
 //! Checks that an answer is streamed.
 
-use super::blocks::StreamBlock;
+use super::blocks::Lines;
 use super::exchange::Exchange;
 use super::judge::Judge;
 use super::members::{all_say, elements};
@@ -25,7 +25,7 @@ rules! {
 const SEVERAL: usize = 3;
 
 /// Checks the timing of a stream.
-pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[StreamBlock<'_>]) {
+pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Lines<'_>]) {
     let at = &*exchange.name;
     let events = blocks.iter().filter(|block| block.event.is_some()).count();
     let arrival = &exchange.arrival;
@@ -50,7 +50,7 @@ pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[StreamBloc
 }
 
 /// Returns `true` if an event adds to the text of the answer.
-fn says(block: &StreamBlock<'_>) -> bool {
+fn says(block: &Lines<'_>) -> bool {
     let data = block.json();
     let mut choices = elements(&data, "/choices");
     all_say(&data, &["/delta"]) || choices.any(|choice| all_say(choice, &["/delta/content"]))

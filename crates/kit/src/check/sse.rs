@@ -1,6 +1,6 @@
 //! Framing rules for server-sent events.
 
-use super::blocks::{StreamBlock, blocks};
+use super::blocks::{Lines, blocks};
 use super::exchange::{End, Exchange, last};
 use super::expect_utf8;
 use super::judge::Judge;
@@ -26,7 +26,7 @@ rules! {
 }
 
 /// Judges the framing, and splits the body into blocks.
-pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<StreamBlock<'a>> {
+pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Lines<'a>> {
     let at = &*exchange.name;
     let body = &*exchange.body;
     let whole = matches!(exchange.end, End::Clean);

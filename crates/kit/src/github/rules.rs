@@ -10,7 +10,7 @@ use crate::FrontEnd;
 use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{chunk, lines};
 use crate::check::members::{all_say, holds, text};
-use crate::check::{Exam, Judge, Stream, StreamBlock, Trial, recorded_files, rules};
+use crate::check::{Exam, Judge, Lines, Stream, Trial, recorded_files, rules};
 
 rules! {
     REQUEST = Error "github/request",
@@ -135,12 +135,12 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let clean = !members.any(|member| member.starts_with("copilot_"));
         judge.expect(&MEMBER, clean, at, block.raw);
     }
-    let named = |block: &&StreamBlock<'_>| is_named(block);
+    let named = |block: &&Lines<'_>| is_named(block);
     for (before, block) in blocks.iter().filter(named).enumerate() {
         judge.expect(&ONE_EVENT, before == 0, at, block.raw);
         event(judge, at, block);
     }
-    let asks = |block: &StreamBlock<'_>| name(block) == "copilot_confirmation";
+    let asks = |block: &Lines<'_>| name(block) == "copilot_confirmation";
     if let Some(first) = blocks.iter().position(asks) {
         let after = blocks.iter().skip(first + 1);
         // A second question would replace the first one, and text after a question has no place in the dialog.
@@ -150,21 +150,21 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     }
 }
 
-fn name<'a>(block: &'a StreamBlock<'_>) -> &'a str {
+fn name<'a>(block: &'a Lines<'_>) -> &'a str {
     block.event.as_ref().map_or("", |event| event.name())
 }
 
-fn is_named(block: &StreamBlock<'_>) -> bool {
+fn is_named(block: &Lines<'_>) -> bool {
     !matches!(name(block), "" | "message")
 }
 
 /// Returns `true` if a block adds text to the answer.
-fn has_text(block: &StreamBlock<'_>) -> bool {
+fn has_text(block: &Lines<'_>) -> bool {
     all_say(&block.json(), &["/choices/0/delta/content"])
 }
 
 /// Checks a named event.
-fn event(judge: &mut Judge, at: &str, block: &StreamBlock<'_>) {
+fn event(judge: &mut Judge, at: &str, block: &Lines<'_>) {
     let Some(event) = &block.event else { return };
     let kind = event.name().strip_prefix("copilot_").unwrap_or_default();
     let is_known = ["confirmation", "references", "errors"].contains(&kind);

@@ -8,7 +8,7 @@ use crate::chat_stream::chunk::{self, Chunks, is_error};
 use crate::chat_stream::hazards::hazards;
 use crate::chat_stream::{complete, lines};
 use crate::check::members::{all_say, elements, holds, offers, text};
-use crate::check::{Exam, Exchange, Judge, Stream, StreamBlock, Trial, recorded_files, rules};
+use crate::check::{Exam, Exchange, Judge, Lines, Stream, Trial, recorded_files, rules};
 
 rules! {
     REQUEST = Error "meilisearch/request",
@@ -181,7 +181,7 @@ impl Searches {
         at: &str,
         name: &str,
         arguments: &Value,
-        block: &StreamBlock<'_>,
+        block: &Lines<'_>,
         asked: Option<&Value>,
     ) {
         let id = text(arguments, "/call_id");

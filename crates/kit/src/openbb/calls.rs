@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::check::members::{all_say, elements, holds, offers, text};
-use crate::check::{Judge, StreamBlock, rules};
+use crate::check::{Judge, Lines, rules};
 
 rules! {
     AFTER_CALL = Error "openbb/after-function-call",
@@ -47,18 +47,13 @@ const FUNCTIONS: [&str; 13] = [
     "prepare_client_sql_tables",
 ];
 
-pub(super) fn is_call(block: &StreamBlock<'_>) -> bool {
+pub(super) fn is_call(block: &Lines<'_>) -> bool {
     let event = block.event.as_ref();
     event.is_some_and(|event| event.name() == EVENT)
 }
 
 /// Checks the calls of a stream. `request` is `None` if it is unknown.
-pub(super) fn judge(
-    judge: &mut Judge,
-    at: &str,
-    blocks: &[StreamBlock<'_>],
-    request: Option<&Value>,
-) {
+pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Lines<'_>], request: Option<&Value>) {
     let mut events = blocks.iter().filter(|block| block.event.is_some());
     let Some(block) = events.find(|block| is_call(block)) else {
         return;

@@ -8,7 +8,7 @@ use super::front_end::Workspace;
 use super::{calls, cors, descriptor, requests};
 use crate::FrontEnd;
 use crate::check::members::{all_say, elements, holds, text};
-use crate::check::{Exam, Judge, Stream, StreamBlock, Trial, rules};
+use crate::check::{Exam, Judge, Lines, Stream, Trial, rules};
 
 rules! {
     REQUEST = Error "openbb/request",
@@ -140,14 +140,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn take(
-        &mut self,
-        judge: &mut Judge,
-        at: &str,
-        block: &StreamBlock<'_>,
-        name: &str,
-        data: &str,
-    ) {
+    fn take(&mut self, judge: &mut Judge, at: &str, block: &Lines<'_>, name: &str, data: &str) {
         let raw = block.raw;
         let done = data.trim() == "[DONE]";
         judge.expect(&DONE, !done, at, raw);

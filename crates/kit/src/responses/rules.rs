@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::front_end::ResponsesClient;
 use crate::check::members::{all_say, elements, holds, is_object, offers, text};
-use crate::check::{Exam, Exchange, Judge, Stream, StreamBlock, Trial, rules};
+use crate::check::{Exam, Exchange, Judge, Lines, Stream, Trial, rules};
 use crate::models::{ARGUMENTS, NOT_OFFERED};
 use crate::{FrontEnd, Toolkit};
 use copilot_wire::responses::Responses;
@@ -177,14 +177,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
 }
 
 impl Read {
-    fn event(
-        &mut self,
-        judge: &mut Judge,
-        at: &str,
-        block: &StreamBlock<'_>,
-        kind: &str,
-        data: &Value,
-    ) {
+    fn event(&mut self, judge: &mut Judge, at: &str, block: &Lines<'_>, kind: &str, data: &Value) {
         let number = data.get("sequence_number").and_then(Value::as_u64);
         judge.expect(&NUMBER, number == Some(self.events), at, block.raw);
         // The first event must be `response.created`, and no other event may be.
@@ -236,7 +229,7 @@ impl Read {
         &mut self,
         judge: &mut Judge,
         at: &str,
-        block: &StreamBlock<'_>,
+        block: &Lines<'_>,
         kind: &str,
         response: &Value,
     ) {
@@ -283,7 +276,7 @@ fn is_whole(response: &Value) -> bool {
     MEMBERS.split(' ').all(|name| response.get(name).is_some())
 }
 
-fn call(judge: &mut Judge, at: &str, block: &StreamBlock<'_>, data: &Value, asked: Option<&Value>) {
+fn call(judge: &mut Judge, at: &str, block: &Lines<'_>, data: &Value, asked: Option<&Value>) {
     if text(data, "/item/type") != "function_call" {
         return;
     }

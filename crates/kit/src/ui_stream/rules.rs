@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::chat_page::ChatPage;
 use crate::FrontEnd;
 use crate::check::members::{elements, text};
-use crate::check::{Exam, Judge, Stream, StreamBlock, Trial, recorded_files, rules};
+use crate::check::{Exam, Judge, Lines, Stream, Trial, recorded_files, rules};
 use copilot_wire::protocol::FrameEvent as _;
 use copilot_wire::ui_stream::Event;
 
@@ -238,7 +238,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
 }
 
 /// Judges one chunk. Returns `true` if version 5.0.0 or later defines its type and it is complete.
-fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &StreamBlock<'_>) -> bool {
+fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Lines<'_>) -> bool {
     let later = LATER.contains(&kind);
     let Some((required, named)) = Event::members(kind) else {
         judge.expect(&TYPE, later || EARLIER.contains(&kind), at, block.raw);
@@ -273,7 +273,7 @@ fn order<'a>(
     at: &str,
     kind: &str,
     chunk: &Value,
-    block: &StreamBlock<'a>,
+    block: &Lines<'a>,
     last: Option<&Value>,
     seen: &mut Seen<'a>,
 ) {
