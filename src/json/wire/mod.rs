@@ -265,19 +265,6 @@ pub fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, Js
     Ok(value.filter(|value| !value.is_absent()).map(Some))
 }
 
-/// Calls `each` with the members of a model that are retained because of their types.
-pub fn odd_members<T: Wire>(
-    unknown: &Members,
-    place: &Place<'_>,
-    each: &mut dyn FnMut(&Place<'_>, &Json),
-) {
-    for (name, value) in unknown {
-        if T::NAMES.contains(&name) {
-            odd(&place.member(name), value, each);
-        }
-    }
-}
-
 /// Returns a copy that does not keep the text in memory from which the value was read.
 #[must_use]
 pub fn own<T: Wire + Clone>(value: &T) -> T {
