@@ -296,6 +296,19 @@ pub fn key<'a>(object: &'a mut ObjectWriter<'_>, key: &'static str) -> ValueWrit
     object.prepared(key)
 }
 
+/// Calls `each` with the members of a model that are retained because of their types.
+pub fn odd_members<T: Wire>(
+    unknown: &Members,
+    place: &Place<'_>,
+    each: &mut dyn FnMut(&Place<'_>, &Json),
+) {
+    for (name, value) in unknown {
+        if T::NAMES.contains(&name) {
+            odd(&place.member(name), value, each);
+        }
+    }
+}
+
 /// Writes an object with a closure that cannot fail.
 pub fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'_>)) {
     let result = to.object(|object| {
