@@ -245,7 +245,7 @@ const BECOMES: &str =
     " text reasoning status run cite table chart error usage confirm calls cut failure
 openai same same - - text text text text same text same same same
 responses same same reasoning reasoning same text text text same text same same same
-anthropic same same reasoning reasoning text+cite text text text same text same same same
+anthropic same same reasoning reasoning same text text text same text same same same
 github same - - - cite text text error - same - error error
 openbb same - same status cite table chart status - text - status text
 ag_ui same same same - same same same text same text - text same

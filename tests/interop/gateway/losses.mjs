@@ -43,7 +43,7 @@ export const LOSSES = [
     (_, said, from, to) => CALLS.includes(said.type) && from !== to, fails],
   ['blocks and items of types that only one dialect has', ['responses', 'messages'], all, 'left out; unchanged in the same dialect',
     (seen, _, from, to) => seen.natives.length && from !== to, (seen) => ({ ...seen, natives: [] })],
-  ['citations of web pages', MODELS, ['AG-UI', 'MCP', 'Meilisearch'], 'a list of links at the end of the text', (_, said) => said.name.endsWith('/words.sse') && /url_citation/.test(said.bytes), links],
+  ['citations of web pages', MODELS, ['AG-UI', 'MCP', 'Meilisearch'], 'a list of links at the end of the text', (_, said) => said.name.endsWith('/words.sse') && /url_citation|web_search_result_location/.test(said.bytes), links],
   ['line ends before the text', MODELS, ['MCP'], 'left out', (seen) => /^[\n\r]/.test(seen.text), (seen) => ({ ...seen, text: seen.text.replace(/^[\n\r]+/, '') })],
   ['an answer that is blank', MODELS, ['MCP'], 'followed by "There is no answer."',
     (seen) => !seen.failed && !seen.calls.length && seen.end === 'stop' && /^\p{White_Space}*$/u.test(seen.text),
