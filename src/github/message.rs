@@ -42,7 +42,7 @@ impl ContentPart for Json {
     /// Returns the member `text`. A part without a type and a text is JSON as text.
     fn said(&self) -> Option<Cow<'_, str>> {
         let text = self.get("text");
-        let text = text.as_ref().and_then(Json::string).map(Cow::into_owned);
+        let text = text.as_ref().and_then(Self::string).map(Cow::into_owned);
         match text {
             Some(text) => Some(text.into()),
             None if self.get("type").is_some() => None,

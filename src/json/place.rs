@@ -9,7 +9,7 @@ use super::value::Json;
 /// allocated for a place that nobody prints.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Place<'a> {
-    outer: Option<&'a Place<'a>>,
+    outer: Option<&'a Self>,
     step: Step<'a>,
 }
 

@@ -142,11 +142,7 @@ impl<B: Blocks> Session<B> {
     /// Collects the events in `answer`, in place of a stream, by the [deltas](super::Protocol::deltas) of the protocol.
     /// The end of the reply is then its [document](Blocks::document).
     #[must_use]
-    pub fn document(
-        mut self,
-        answer: Completion,
-        deltas: fn(&B::Event, &mut dyn FnMut(Delta<'_>)),
-    ) -> Self {
+    pub fn document(mut self, answer: Completion, deltas: Deltas<B::Event>) -> Self {
         self.state.document = Some((answer, deltas));
         self
     }

@@ -52,7 +52,7 @@ impl Case {
             title.ends_with('.') && !title.starts_with("==="),
             "{path:?}: a case begins with a sentence about it"
         );
-        write!(turns[0].text, "{title}\n").unwrap();
+        writeln!(turns[0].text, "{title}").unwrap();
         for section in sections {
             let (head, body) = section.split_once('\n').unwrap_or((section, ""));
             let (kind, rest) = head.split_once(' ').unwrap_or((head, ""));

@@ -203,7 +203,7 @@ impl Socket {
             _ if !matches!(inner.state, State::Open) => {}
             SocketMessage::Text(text) if text.len() <= inner.limit() => inner.read(text),
             SocketMessage::Text(_) | SocketMessage::TooLarge => {
-                inner.close(1009, "message too large")
+                inner.close(1009, "message too large");
             }
             SocketMessage::Binary => {
                 let message = "binary messages are not supported";
