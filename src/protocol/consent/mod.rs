@@ -163,11 +163,6 @@ impl Consent {
         Ok(question.line(&text, key))
     }
 
-    /// Marks an answer of a dialog as used, at a place that only the same request has. `None` if it was used before.
-    pub(crate) fn spend_dialog(&self, place: PlaceId, minute: u64) -> Option<Asked> {
-        self.0.ledger.spend_dialog(place, minute)
-    }
-
     /// Checks the user's answer, and marks the question as used. Returns the answer and, if it counts, the question.
     /// `None` if there is no question.
     pub(crate) fn check<'a, M>(
