@@ -27,7 +27,9 @@ class ModelFront extends Front {
     this.tools = tools;
     this.offered = true;
     this.system = "";
-    this.ready = this.list(this.path.replace(/(chat\/completions|responses|messages)$/, "models"), {}, ({ data }) => asArray(data).map(({ id }) => id));
+    // A client of Anthropic names a model or none: the list may begin with one of another dialect.
+    const list = this.path.replace(/(chat\/completions|responses)$/, "models");
+    if (list !== this.path) this.ready = this.list(list, {}, ({ data }) => asArray(data).map(({ id }) => id));
   }
 
   intro() {
