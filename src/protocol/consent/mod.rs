@@ -58,8 +58,8 @@ struct Shared {
 }
 
 impl Consent {
-    /// Returns the shared `Consent` of all turns in this process that run without a router, such as those of tests, each
-    /// with a clock of its own. Its key is random.
+    /// Returns the shared `Consent` of all turns in this process that run without a router, such as those of tests,
+    /// each with a clock of its own. Its key is random.
     pub(crate) fn of_process() -> Self {
         static PROCESS: OnceLock<Consent> = OnceLock::new();
         let new = || Self::with(random(), Ledger::of_many_clocks());
