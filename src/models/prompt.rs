@@ -80,7 +80,8 @@ impl PromptResult<'_> {
 ///
 /// The conversation is corrected where servers of models would refuse it: each call has a unique id and is followed by
 /// its result, wherever the client put it; a call or a result that is repeated is one; a result without a call gets one;
-/// and documents are a message before the latest user message.
+/// and documents are a message before the latest user message, with
+/// [what the request's types cannot read](Conversation::each_odd).
 pub fn prompt_items<'a, C: Conversation, T>(
     conversation: &'a C,
     for_each_call: usize,

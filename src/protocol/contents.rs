@@ -1,6 +1,7 @@
 //! The contents of messages and results, in the forms that protocols have for them.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::iter;
 
 use super::content::join;
@@ -8,7 +9,7 @@ use super::wrapping::{is_wrapping, split_reminder};
 use super::{
     Attachment, AttachmentContent, AttachmentKind, HistoryItem, Message, Role, ToolResult,
 };
-use crate::json::{Json, Kind, List, Wire};
+use crate::json::{Json, Kind, List, Place, Wire};
 
 /// The depth to which parts within parts are read, such as the blocks of a document in a result. Deeper ones are JSON.
 const DEEPEST: usize = 4;
@@ -78,6 +79,21 @@ impl<'a> Contents<'a> {
             Kind::Object if part.members().next().is_none() => {}
             Kind::Object => self.part(part, DEEPEST, true),
             _ => self.value(part, DEEPEST),
+        }
+    }
+
+    /// Adds what the value cannot read, each with its place in the value, as a part of an unknown kind. What is inside of
+    /// the members `shown` is left out.
+    #[allow(dead_code, reason = "not every protocol has types that retain values")]
+    pub(crate) fn add_odd(&mut self, value: &impl Wire, shown: &[&str]) {
+        let mut odd = String::new();
+        each_odd_outside(value, shown, &mut |place, json| {
+            let gap = if odd.is_empty() { "" } else { "\n" };
+            // Writing to a string cannot fail.
+            let _ = write!(odd, "{gap}{place}: {}", json.text());
+        });
+        if !odd.is_empty() {
+            self.texts.push((odd.into(), true));
         }
     }
 
@@ -308,6 +324,21 @@ impl<'a> Contents<'a> {
         self.files.push(file.name(name));
         Some(())
     }
+}
+
+/// Calls `each` with what a value cannot read, without what is inside of the members `shown`, because their reader says
+/// it in its place.
+#[allow(dead_code, reason = "not every protocol has types that retain values")]
+pub(crate) fn each_odd_outside(
+    value: &impl Wire,
+    shown: &[&str],
+    each: &mut dyn FnMut(&Place<'_>, &Json),
+) {
+    value.each_odd(&Place::default(), &mut |place, json| {
+        if !place.is_inside(shown) {
+            each(place, json);
+        }
+    });
 }
 
 /// Returns the content of a file, or the reference to it.

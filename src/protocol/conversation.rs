@@ -35,8 +35,9 @@ pub trait Conversation {
     fn each_string(&self, each: &mut dyn FnMut(&str));
 
     /// Calls `each` with everything in the request that its types cannot read, such as a number in place of a list, and
-    /// its place. It is in no other method, and a model reads it beside the [documents](Self::documents). A request that
-    /// implements [`Wire`](crate::json::Wire) calls the method of that trait; by default there is nothing.
+    /// its place; without secrets, and without what is inside of a message, which the [history](Self::raw_history) has
+    /// with the role of the message. A model reads it beside the [documents](Self::documents). A request that implements
+    /// [`Wire`](crate::json::Wire) calls the method of that trait; by default there is nothing.
     fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
         let _ = each;
     }

@@ -125,29 +125,35 @@ fn any_items<'a>(item: Result<&'a Item, &'a Json>) -> Vec<HistoryItem<'a>> {
 }
 
 fn items(item: &Item) -> Vec<HistoryItem<'_>> {
+    let mut odd = Contents::default();
+    odd.add_odd(item, &[]);
     if item.is_message() {
-        let contents = item.content.contents(attachment);
-        return contents.into_message(role(item));
-    }
-    if let Some(call) = call(item) {
-        return vec![HistoryItem::Call(call)];
+        odd.append(item.content.contents(attachment));
+        return odd.into_message(role(item));
     }
     if item.kind.ends_with("_output") {
-        return output(item);
+        return output(item, odd);
     }
-    match item.kind.as_str() {
-        "reasoning" => reasoning(item).into_iter().collect(),
+    let own = match (call(item), item.kind.as_str()) {
+        (Some(call), _) => Some(HistoryItem::Call(call)),
+        (_, "reasoning") => reasoning(item),
         // A reference or a trigger says nothing.
-        "item_reference" | "compaction_trigger" | "additional_tools" => Vec::new(),
-        kind => {
-            let mut contents = Contents::default();
-            contents.add_part(&match kind {
-                "image_generation_call" => generated_image(item),
-                _ => item.to_raw(),
-            });
-            contents.into_message(Role::Assistant)
+        (_, "item_reference" | "compaction_trigger" | "additional_tools") => None,
+        (_, "image_generation_call") => {
+            odd.add_part(&generated_image(item));
+            None
         }
-    }
+        _ => {
+            odd = Contents::default();
+            odd.add_part(&item.to_raw());
+            None
+        }
+    };
+    let odd = match odd.is_empty() {
+        true => Vec::new(),
+        false => odd.into_message(Role::Assistant),
+    };
+    odd.into_iter().chain(own).collect()
 }
 
 /// Returns reasoning, unless only the server that wrote it can read it.
@@ -164,10 +170,10 @@ fn reasoning(item: &Item) -> Option<HistoryItem<'_>> {
     is_readable.then_some(HistoryItem::Reasoning(text))
 }
 
-/// Returns the call in an item of a tool that the client runs. Its arguments are the item's members, except for
+/// Returns the call in an item whose result is an item of its own. Its arguments are the item's members, except for
 /// functions and tools with free text.
 fn call(item: &Item) -> Option<Call<'_>> {
-    let tool = item.client_tool()?;
+    let tool = item.called_tool()?;
     let mut call = match item.is_call() {
         true => Call::new(
             item.full_name(),
@@ -176,7 +182,7 @@ fn call(item: &Item) -> Option<Call<'_>> {
         false => {
             let members = || match (tool, item.unknown.get("input")) {
                 ("custom_tool", Some(input)) => free_text_arguments(input),
-                _ => item.unknown.to_raw(),
+                _ => item.other_members().to_raw(),
             };
             let arguments = item.arguments.clone();
             let arguments = arguments.unwrap_or_else(|| members().text().to_owned());
@@ -193,11 +199,12 @@ fn call(item: &Item) -> Option<Call<'_>> {
 }
 
 /// Returns the output of a call. It does not repeat the name of its tool; `Conversation` finds it by the id of the call.
-fn output(item: &Item) -> Vec<HistoryItem<'_>> {
+fn output<'a>(item: &'a Item, odd: Contents<'a>) -> Vec<HistoryItem<'a>> {
     let mut contents = item.output.contents(attachment);
-    if item.output.is_null() && !item.unknown.is_empty() {
-        contents.add_part(&item.unknown.to_raw());
+    if item.output.is_null() {
+        contents.add_part(&item.other_members().to_raw());
     }
+    contents.append(odd);
     let mut result = ToolResult::new("", "");
     let id = item.call_id.as_deref().or(item.id.as_deref());
     result.call_id = id.map(Cow::Borrowed);

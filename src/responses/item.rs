@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::tool::full_name;
 use super::{Content, ContentPart, Tool};
-use crate::json::{Json, JsonError, List, Members, Wire};
+use crate::json::{Json, JsonError, List, Members, Wire, text_or_json};
 use crate::protocol;
 
 /// An item of a conversation: a message, a call, its output, reasoning, or another kind.
@@ -33,7 +33,7 @@ pub struct Item {
     /// The namespace of the called function. Codex puts all tools of an MCP server into one namespace.
     pub namespace: Option<String>,
     /// The arguments of a call as JSON text, as written by the model: not always valid.
-    #[wire(content)]
+    #[wire(read = text_or_json, content)]
     pub arguments: Option<String>,
     /// The output of a call.
     pub output: Content,
@@ -101,9 +101,9 @@ impl Item {
     }
 
     /// Returns the kind of the tool that this item calls, such as `function`, `custom_tool` or `local_shell`; `None` if
-    /// it is not a call, or if the tool runs at the server.
-    pub(super) fn client_tool(&self) -> Option<&str> {
-        let at_server = [
+    /// it is not a call, or a call that has its result in it.
+    pub(super) fn called_tool(&self) -> Option<&str> {
+        let with_result = [
             "code_interpreter",
             "file_search",
             "image_generation",
@@ -111,16 +111,27 @@ impl Item {
             "web_search",
         ];
         let tool = self.kind.strip_suffix("_call")?;
+        (!with_result.contains(&tool)).then_some(tool)
+    }
+
+    /// Returns the members that have no field.
+    pub(super) fn other_members(&self) -> Members {
+        let mut members = self.unknown.clone();
+        members.retain(|name| !Self::NAMES.contains(&name));
+        members
+    }
+
+    /// Returns the kind of the tool that this item calls, if the client runs it.
+    pub(super) fn client_tool(&self) -> Option<&str> {
         let is =
             |value: Option<&Json>, text| value.and_then(Json::string).is_some_and(|it| it == text);
         let environment = self
             .unknown
             .get("environment")
             .and_then(|it| it.get("type"));
-        let is_hosted = at_server.contains(&tool)
-            || is(self.unknown.get("execution"), "server")
+        let is_hosted = is(self.unknown.get("execution"), "server")
             || is(environment.as_ref(), "container_reference");
-        (!is_hosted).then_some(tool)
+        self.called_tool().filter(|_| !is_hosted)
     }
 
     /// Returns the tools that this item adds to those of the request.
