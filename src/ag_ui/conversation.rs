@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use super::content::InputContent;
 use super::request::{Message, ResumeStatus, RunAgentInput};
-use crate::json::{Json, Place, Wire};
+use crate::json::{Json, Wire};
 use crate::protocol::{
     self, Call, Contents, Conversation, Decision, Document, HistoryItem, RawMessage, Role, Tool,
-    ToolResult, each_odd_outside,
+    ToolResult, odd_lines,
 };
 
 impl Conversation for RunAgentInput {
@@ -40,8 +40,8 @@ impl Conversation for RunAgentInput {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        each_odd_outside(self, &["messages"], each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Returns the context of the app as documents, whose name and id are the description, and then the state, if it
@@ -116,26 +116,24 @@ fn items(message: &Message) -> Vec<HistoryItem<'_>> {
 
 /// Returns an activity, which the user has seen, as a message of the agent, or reasoning.
 fn unknown(message: &Message) -> Vec<HistoryItem<'_>> {
-    if message.role == "reasoning" {
-        let mut contents = message.content.contents(InputContent::attachment);
-        contents.add_odd(message, &[]);
-        let (text, _) = contents.text_and_files();
-        let text = Some(text).filter(|text| !text.is_empty());
-        return text.into_iter().map(HistoryItem::Reasoning).collect();
-    }
-    let (role, mut contents) = match message.role.as_str() {
+    let mut contents = match message.role.as_str() {
         "activity" => {
             let kind = message.unknown.get("activityType").and_then(Json::string);
             let content = message.content.to_json();
             let content = String::from_utf8_lossy(&content);
             let text = format!("{}: {content}", kind.unwrap_or(Cow::Borrowed("activity")));
-            (Role::Assistant, Contents::from(text))
+            Contents::from(text)
         }
-        _ => (
-            Role::Other,
-            message.content.contents(InputContent::attachment),
-        ),
+        _ => message.content.contents(InputContent::attachment),
     };
     contents.add_odd(message, &[]);
-    contents.into_message(role)
+    match message.role.as_str() {
+        "reasoning" => {
+            let (text, _) = contents.text_and_files();
+            let text = Some(text).filter(|text| !text.is_empty());
+            text.into_iter().map(HistoryItem::Reasoning).collect()
+        }
+        "activity" => contents.into_message(Role::Assistant),
+        _ => contents.into_message(Role::Other),
+    }
 }

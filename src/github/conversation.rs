@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::data::ReferenceData;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::json::{Json, Place, Wire};
+use crate::json::Wire;
 use crate::protocol::{
     self, Call, Contents, Conversation, Document, HistoryItem, RawMessage, Role, ToolResult,
-    each_odd_outside,
+    odd_lines,
 };
 
 impl Message {
@@ -58,8 +58,8 @@ impl Conversation for ChatRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        each_odd_outside(self, &["messages"], each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Returns the text of the last message if it is the user's. Empty text, such as that of an answer to a

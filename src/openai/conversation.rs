@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::relay::REASONING;
 use super::{ChatMessage, ChatRequest, Content, Function};
-use crate::json::{Json, Kind, Place, Wire};
+use crate::json::{Json, Kind, Wire};
 use crate::models::{texts, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Call, Conversation, HistoryItem, Purpose,
-    RawMessage, Role, Tool, ToolResult, each_odd_outside,
+    RawMessage, Role, Tool, ToolResult, odd_lines,
 };
 
 /// The beginnings of the system prompts with which clients request titles, memories and summaries: one recorded from
@@ -60,8 +60,8 @@ impl Conversation for ChatRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        each_odd_outside(self, &["messages"], each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Recognizes the requests of opencode and qwen-code for a title, for facts to remember and for a summary, by

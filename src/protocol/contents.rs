@@ -82,19 +82,11 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// Adds what the value cannot read, each with its place in the value, as a part of an unknown kind. What is inside of
-    /// the members `shown` is left out.
+    /// Adds the [`odd_lines`] of a value, as a part of an unknown kind.
     #[allow(dead_code, reason = "not every protocol has types that retain values")]
     pub(crate) fn add_odd(&mut self, value: &impl Wire, shown: &[&str]) {
-        let mut odd = String::new();
-        each_odd_outside(value, shown, &mut |place, json| {
-            let gap = if odd.is_empty() { "" } else { "\n" };
-            // Writing to a string cannot fail.
-            let _ = write!(odd, "{gap}{place}: {}", json.text());
-        });
-        if !odd.is_empty() {
-            self.texts.push((odd.into(), true));
-        }
+        let odd = Some(odd_lines(value, shown)).filter(|odd| !odd.is_empty());
+        self.texts.extend(odd.map(|odd| (odd.into(), true)));
     }
 
     /// Adds a text, unless it is empty.
@@ -326,19 +318,19 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// Calls `each` with what a value cannot read, without what is inside of the members `shown`, because their reader says
-/// it in its place.
+/// Returns what a value cannot read, a line for each with its place. What is inside of the members `shown` is left out,
+/// because their reader says it in its place.
 #[allow(dead_code, reason = "not every protocol has types that retain values")]
-pub(crate) fn each_odd_outside(
-    value: &impl Wire,
-    shown: &[&str],
-    each: &mut dyn FnMut(&Place<'_>, &Json),
-) {
+pub(crate) fn odd_lines(value: &impl Wire, shown: &[&str]) -> String {
+    let mut odd = String::new();
     value.each_odd(&Place::default(), &mut |place, json| {
         if !place.is_inside(shown) {
-            each(place, json);
+            let gap = if odd.is_empty() { "" } else { "\n" };
+            // Writing to a string cannot fail.
+            let _ = write!(odd, "{gap}{place}: {}", json.text());
         }
     });
+    odd
 }
 
 /// Returns the content of a file, or the reference to it.

@@ -74,7 +74,7 @@ pub use contents::Contents;
     unused_imports,
     reason = "not every protocol has types that retain values"
 )]
-pub(crate) use contents::each_odd_outside;
+pub(crate) use contents::odd_lines;
 #[allow(unused_imports, reason = "only prompts to models have it")]
 pub(crate) use conversation::with_reasoning;
 pub use conversation::{

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use super::{ContentPart, Input, Item, ResponsesRequest};
-use crate::json::{Json, Kind, List, Place, Wire};
+use crate::json::{Json, Kind, List, Wire};
 use crate::models::{free_text_arguments, free_text_tool, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, AttachmentKind, Call,
     Contents, Conversation, HistoryItem, Message, Purpose, RawMessage, Role, Tool, ToolResult,
+    odd_lines,
 };
 
 impl Conversation for ResponsesRequest {
@@ -47,8 +48,8 @@ impl Conversation for ResponsesRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        Wire::each_odd(self, &Place::default(), each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &[])
     }
 
     /// Returns the settings. The dialect has no stop sequences, penalties or seed.

@@ -6,10 +6,10 @@ use std::mem;
 use super::request::Approval;
 use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
-use crate::json::{Json, Place, Wire};
+use crate::json::{Json, Wire};
 use crate::protocol::{
     Attachment, Call, Contents, Conversation, Decision, HistoryItem, Message, RawMessage, Role,
-    Tool, ToolResult, each_odd_outside,
+    Tool, ToolResult, odd_lines,
 };
 
 impl Conversation for ChatRequest {
@@ -34,8 +34,8 @@ impl Conversation for ChatRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        each_odd_outside(self, &["messages"], each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Returns the tools of the request and of its mount.

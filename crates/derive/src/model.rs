@@ -280,14 +280,10 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     let keys = members.iter().map(|it| &it.key);
     let types = members.iter().map(|it| it.ty);
     let shown = members.iter().filter(|it| it.show != Show::Nothing);
-    let (mut shown_idents, mut shown_keys) = (Vec::new(), Vec::new());
-    let (mut shown_types, mut shown_names) = (Vec::new(), Vec::new());
-    for member in shown {
-        shown_idents.push(member.ident);
-        shown_keys.push(&member.key);
-        shown_types.push(member.ty);
-        shown_names.push(member.names(model.also_snake_case));
-    }
+    let shown_idents = shown.clone().map(|it| it.ident);
+    let shown_keys = shown.clone().map(|it| &it.key);
+    let shown_types = shown.clone().map(|it| it.ty);
+    let shown_names = shown.map(|it| it.names(model.also_snake_case));
     let always = members.iter().map(|it| it.always);
     let required = members.iter().filter(|it| it.always).map(|it| &it.key);
     let escape = model.escape.as_ref().map(|policy| {

@@ -6,14 +6,14 @@ use std::mem;
 
 use super::tool_names::ToolNames;
 use super::{AttachedContext, Message, QueryRequest, Role, strip_markers, widget_tools};
-use crate::json::{Json, Kind, Place, Wire};
+use crate::json::{Json, Kind, Wire};
 use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallOutcome, CallResult, ResultItem, media_type};
 use crate::openbb::{DataSource, FunctionCall};
 use crate::protocol::content::join;
 use crate::protocol::{
     self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, RawMessage,
-    Tool, ToolResult, each_odd_outside,
+    Tool, ToolResult, odd_lines,
 };
 
 /// The function that runs a tool of an MCP server.
@@ -183,8 +183,8 @@ impl Conversation for QueryRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        each_odd_outside(self, &["messages", "workspace_state"], each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages", "workspace_state"])
     }
 
     /// Returns the context, and the attached files that are text.
@@ -337,12 +337,10 @@ impl Calls {
                 results.push((made, files.collect()));
             }
         }
-        let mut odd = Contents::default();
-        odd.add_odd(message, &[]);
-        let (odd, _) = odd.text_and_files();
+        let odd = odd_lines(message, &[]);
         match results.last_mut() {
             _ if odd.is_empty() => {}
-            Some((last, _)) => last.content = join([mem::take(&mut last.content), odd]),
+            Some((last, _)) => last.content = join([mem::take(&mut last.content), odd.into()]),
             None => {
                 let name = function_name(message, &result);
                 results.push((ToolResult::new(name, odd), Vec::new()));
