@@ -314,47 +314,6 @@ fn the_sorting_rule() {
     assert_eq!(sort(r#"[{"items":[]}]"#, r#","content":"""#), ["items"]);
 }
 
-/// What is of another type stands in its place, and what says nothing is left out.
-#[test]
-fn items_and_errors_of_another_type() {
-    let rows = [
-        (
-            r#"[{"items":["first",{"content":"second"},7,null,{"content":"third"}]}]"#,
-            ["first\n\nsecond\n\n7\n\nthird", "first\nsecond\n7\nthird"],
-        ),
-        (r#"[{"error_type":"not_found"}]"#, ["not_found"; 2]),
-        (
-            r#"[{"error_type":"not_found","content":null}]"#,
-            ["not_found"; 2],
-        ),
-        (
-            r#"[{"error_type":"not_found","content":""}]"#,
-            ["not_found"; 2],
-        ),
-        (
-            r#"[{"error_type":"not_found","content":"gone"}]"#,
-            ["not_found: gone"; 2],
-        ),
-        (
-            r#"[{"error_type":"not_found","content":{"why":"gone"}}]"#,
-            [r#"not_found: {"why":"gone"}"#; 2],
-        ),
-        (
-            r#"[{"error_type":"","content":["gone"]}]"#,
-            [r#"["gone"]"#; 2],
-        ),
-    ];
-    for (data, expected) in rows {
-        for (function, expected) in ["f", "execute_agent_tool"].into_iter().zip(expected) {
-            let request = read(format!(
-                r#"{{"messages":[{{"role":"tool","function":"{function}","data":{data}}}]}}"#
-            ));
-            let found = request.results().next().unwrap();
-            assert_eq!(found.content, expected, "{data}");
-        }
-    }
-}
-
 /// Nine megabytes of data are not copied.
 #[test]
 fn data_stays_raw() {
