@@ -200,8 +200,8 @@ impl<'a> RawMessage<'a> {
         })
     }
 
-    /// Returns the author of a message with a role and these items. A message in the user's place without the user's own
-    /// words is that of a tool or of the client.
+    /// Returns the author of a message with a role and these items. A message in the user's place without the user's
+    /// own words is that of a tool or of the client.
     #[must_use]
     pub fn author(role: Role, items: &[HistoryItem<'_>]) -> Role {
         if role != Role::User {
