@@ -127,7 +127,15 @@ fn any_items<'a>(item: Result<&'a Item, &'a Json>) -> Vec<HistoryItem<'a>> {
 
 fn items(item: &Item) -> Vec<HistoryItem<'_>> {
     let mut odd = Contents::default();
-    odd.add_odd(item, &[]);
+    match item.called_tool().and(item.unknown.get("arguments")) {
+        // They are the arguments of the call.
+        Some(_) => {
+            let mut rest = item.clone();
+            rest.unknown.retain(|name| name != "arguments");
+            odd.add_odd(&rest, &[]);
+        }
+        None => odd.add_odd(item, &[]),
+    }
     if item.is_message() {
         odd.append(item.content.contents(attachment));
         return odd.into_message(role(item));
@@ -175,17 +183,17 @@ fn reasoning(item: &Item) -> Option<HistoryItem<'_>> {
 /// functions and tools with free text.
 fn call(item: &Item) -> Option<Call<'_>> {
     let tool = item.called_tool()?;
+    // Hosted searches of tools have an object in place of a text.
+    let odd = item.unknown.get("arguments").map(Json::text);
+    let arguments = item.arguments.as_deref().or(odd);
     let mut call = match item.is_call() {
-        true => Call::new(
-            item.full_name(),
-            item.arguments.as_deref().unwrap_or_default(),
-        ),
+        true => Call::new(item.full_name(), arguments.unwrap_or_default()),
         false => {
             let members = || match (tool, item.unknown.get("input")) {
                 ("custom_tool", Some(input)) => free_text_arguments(input),
                 _ => item.other_members().to_raw(),
             };
-            let arguments = item.arguments.clone();
+            let arguments = arguments.map(str::to_owned);
             let arguments = arguments.unwrap_or_else(|| members().text().to_owned());
             let name = match &item.name {
                 Some(_) => item.full_name(),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::tool::full_name;
 use super::{Content, ContentPart, Tool};
-use crate::json::{Json, JsonError, List, Members, Wire, text_or_json};
+use crate::json::{Json, JsonError, List, Members, Wire};
 use crate::protocol;
 
 /// An item of a conversation: a message, a call, its output, reasoning, or another kind.
@@ -33,7 +33,7 @@ pub struct Item {
     /// The namespace of the called function. Codex puts all tools of an MCP server into one namespace.
     pub namespace: Option<String>,
     /// The arguments of a call as JSON text, as written by the model: not always valid.
-    #[wire(read = text_or_json, content)]
+    #[wire(content)]
     pub arguments: Option<String>,
     /// The output of a call.
     pub output: Content,

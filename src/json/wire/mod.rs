@@ -289,7 +289,7 @@ pub fn text_or_digits<T: Wire + From<String>>(
     }
 }
 
-/// Reads a text, or the JSON that some clients and servers send in its place, such as the arguments of a call. For
+/// Reads a text, or the object that some clients and servers send in its place, such as the arguments of a call. For
 /// `#[wire(read = text_or_json)]` on a field that is a `String` or an `Option` of it.
 ///
 /// # Errors
@@ -298,7 +298,7 @@ pub fn text_or_digits<T: Wire + From<String>>(
 pub fn text_or_json<T: Wire + From<String>>(
     reader: &mut Reader<'_>,
 ) -> Result<Option<T>, JsonError> {
-    match reader.is(Kind::Object) || reader.is(Kind::Array) || reader.is(Kind::Number) {
+    match reader.is(Kind::Object) {
         true => Ok(Some(reader.value()?.text().to_owned().into())),
         false => T::read_from(reader),
     }

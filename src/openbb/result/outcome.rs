@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
+use super::item::value_text;
 use super::{BridgeResult, CommandResult, ErrorResult, Items, ParamOptions, ResultItem};
 use crate::json::{Json, JsonError, Kind, Wire};
 use crate::openbb::Citation;
@@ -211,10 +212,4 @@ fn item_text(item: &ResultItem) -> Option<Cow<'_, str>> {
     let is_file = item.attachment().is_some_and(|file| file.is_inline());
     let text = || item.text().or_else(|| item.reference().map(Cow::Borrowed));
     (!is_file).then(text).flatten()
-}
-
-/// Returns a string as it is, and any other value as JSON; `None` for `null`.
-fn value_text(json: &Json) -> Option<Cow<'_, str>> {
-    let text = || json.string().unwrap_or_else(|| json.text().into());
-    (!json.is_null()).then(text)
 }
