@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use super::content::InputContent;
 use super::request::{Message, ResumeStatus, RunAgentInput};
-use crate::json::{Json, Members, Place, Wire};
+use crate::json::{Json, Wire};
 use crate::protocol::{
-    self, Call, Conversation, Decision, Document, HistoryItem, RawMessage, Role, Tool, ToolResult,
+    self, Call, Contents, Conversation, Decision, Document, HistoryItem, RawMessage, Role, Tool,
+    ToolResult, odd_lines,
 };
 
 impl Conversation for RunAgentInput {
@@ -39,18 +40,16 @@ impl Conversation for RunAgentInput {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        Wire::each_odd(self, &Place::default(), each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Returns the context of the app as documents, whose name and id are the description, and then the state, if it
     /// has members.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let context = self.context.iter();
-        let context = context.map(|entry| {
-            let value = text_or_json(&entry.value, &entry.unknown, "value");
-            Document::new(&*entry.description, &*entry.description, value)
-        });
+        let context = context
+            .map(|entry| Document::new(&*entry.description, &*entry.description, &*entry.value));
         let state = Some(&self.state).filter(|state| !matches!(state.text(), "null" | "{}"));
         context.chain(state.map(|state| Document::new("state", "state", state.text())))
     }
@@ -92,6 +91,7 @@ fn items(message: &Message) -> Vec<HistoryItem<'_>> {
         return unknown(message);
     };
     let mut contents = message.content.contents(InputContent::attachment);
+    contents.add_odd(message, &[]);
     let mut items = match role {
         Role::Tool => {
             if let Some(error) = &message.error {
@@ -108,37 +108,32 @@ fn items(message: &Message) -> Vec<HistoryItem<'_>> {
     };
     let calls = message.tool_calls.iter().map(|call| {
         let function = &call.function;
-        let arguments = text_or_json(&function.arguments, &function.unknown, "arguments");
-        HistoryItem::Call(Call::new(&*function.name, arguments).id(&*call.id))
+        HistoryItem::Call(Call::new(&*function.name, &*function.arguments).id(&*call.id))
     });
     items.extend(calls);
     items
 }
 
-/// Returns a text, or the JSON that an app has sent in its place.
-fn text_or_json<'a>(text: &'a str, unknown: &'a Members, name: &str) -> Cow<'a, str> {
-    match unknown.get(name).filter(|_| text.is_empty()) {
-        Some(json) => Cow::Borrowed(json.text()),
-        None => Cow::Borrowed(text),
-    }
-}
-
 /// Returns an activity, which the user has seen, as a message of the agent, or reasoning.
 fn unknown(message: &Message) -> Vec<HistoryItem<'_>> {
-    if message.role == "reasoning" {
-        let text = message.content.text();
-        let text = Some(text).filter(|text| !text.is_empty());
-        return text.into_iter().map(HistoryItem::Reasoning).collect();
-    }
-    let (role, text) = match message.role.as_str() {
+    let mut contents = match message.role.as_str() {
         "activity" => {
             let kind = message.unknown.get("activityType").and_then(Json::string);
             let content = message.content.to_json();
             let content = String::from_utf8_lossy(&content);
             let text = format!("{}: {content}", kind.unwrap_or(Cow::Borrowed("activity")));
-            (Role::Assistant, text.into())
+            Contents::from(text)
         }
-        _ => (Role::Other, message.content.text()),
+        _ => message.content.contents(InputContent::attachment),
     };
-    vec![HistoryItem::Message(protocol::Message::new(role, text))]
+    contents.add_odd(message, &[]);
+    match message.role.as_str() {
+        "reasoning" => {
+            let (text, _) = contents.text_and_files();
+            let text = Some(text).filter(|text| !text.is_empty());
+            text.into_iter().map(HistoryItem::Reasoning).collect()
+        }
+        "activity" => contents.into_message(Role::Assistant),
+        _ => contents.into_message(Role::Other),
+    }
 }

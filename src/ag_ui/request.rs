@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use super::content::Content;
-use crate::json::{Json, JsonError, Kind, List, Members, Wire};
+use crate::json::{Json, JsonError, Kind, List, Members, Wire, text_or_json};
 use crate::protocol::{self, Refusal};
 
 /// A request of an app, `RunAgentInput`, with the complete conversation.
@@ -115,6 +115,7 @@ pub struct Message {
     /// The id of the call that a tool's message belongs to.
     pub tool_call_id: Option<String>,
     /// The error of a failed call.
+    #[wire(read = text_or_json)]
     pub error: Option<String>,
     /// Metadata of the events from which the message was built: an object, or `null`.
     pub metadata: Json,
@@ -177,7 +178,7 @@ pub struct FunctionCall {
     #[wire(always)]
     pub name: String,
     /// The arguments, as JSON text.
-    #[wire(always)]
+    #[wire(always, read = text_or_json)]
     pub arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -256,7 +257,7 @@ pub struct Context {
     #[wire(always)]
     pub description: String,
     /// The value: text, or JSON text.
-    #[wire(always)]
+    #[wire(always, read = text_or_json)]
     pub value: String,
     /// Members that this crate does not know.
     pub unknown: Members,

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use super::data::ReferenceData;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::json::{Json, Place, Wire};
+use crate::json::Wire;
 use crate::protocol::{
-    self, Call, Conversation, Document, HistoryItem, RawMessage, Role, ToolResult,
+    self, Call, Contents, Conversation, Document, HistoryItem, RawMessage, Role, ToolResult,
+    odd_lines,
 };
 
 impl Message {
@@ -29,40 +30,27 @@ impl Conversation for ChatRequest {
         let last = self.messages.len().saturating_sub(1);
         let messages = self.messages.iter().enumerate();
         messages.flat_map(move |(index, message)| {
-            let role = message.speaker();
-            let mut text = message.text();
+            let mut items = items(message);
             // The current message has no prefix: `@slug ` at its start is what the user typed.
-            if role == Role::User && index != last {
-                if let Some(rest) = self.after_slug(&text) {
-                    text = Cow::Owned(rest.to_owned());
+            for item in items.iter_mut().filter(|_| index != last) {
+                if let HistoryItem::Message(protocol::Message {
+                    role: Role::User,
+                    text,
+                    ..
+                }) = item
+                {
+                    if let Some(rest) = self.after_slug(text) {
+                        *text = Cow::Owned(rest.to_owned());
+                    }
                 }
             }
-            let (_, files) = message.content.contents(|_| None).text_and_files();
-            let item = match role {
-                Role::Tool => {
-                    let name = message.name.as_deref().unwrap_or_default();
-                    let mut result = ToolResult::new(name, text);
-                    result.call_id = message.tool_call_id();
-                    Some(HistoryItem::Result(result))
-                }
-                _ if message.is_session() || text.is_empty() && files.is_empty() => None,
-                _ => Some(HistoryItem::Message(protocol::Message::new(role, text))),
-            };
-            let calls = message.function_calls().map(|call| {
-                let mut made = Call::new(call.name, call.arguments);
-                made.id = call.id.map(Cow::Owned);
-                HistoryItem::Call(made)
-            });
-            let files = files.into_iter().filter(|_| item.is_some());
-            let files: Vec<_> = files.map(HistoryItem::Attachment).collect();
-            item.into_iter().chain(files).chain(calls)
+            items
         })
     }
 
     fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
-        RawMessage::list(&self.messages, |message| match message.speaker() {
-            Role::User if message.is_session() || message.text().is_empty() => Role::Other,
-            role => role,
+        RawMessage::list(&self.messages, |message| {
+            RawMessage::author(message.speaker(), &items(message))
         })
     }
 
@@ -70,8 +58,8 @@ impl Conversation for ChatRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        Wire::each_odd(self, &Place::default(), each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Returns the text of the last message if it is the user's. Empty text, such as that of an answer to a
@@ -126,6 +114,30 @@ impl Conversation for ChatRequest {
         let dialog = protocol::Decision::in_dialog(id, answer.is_accepted());
         Some(dialog.data(answer.confirmation.clone()))
     }
+}
+
+/// Returns the result, or the message with its files, and the calls of a message.
+fn items(message: &Message) -> Vec<HistoryItem<'_>> {
+    let mut contents = match message.is_session() {
+        true => Contents::default(),
+        false => message.content.contents(|_| None),
+    };
+    contents.add_odd(message, &[]);
+    let mut items = match message.speaker() {
+        Role::Tool => {
+            let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), "");
+            result.call_id = message.tool_call_id();
+            contents.into_result(result)
+        }
+        _ if contents.is_empty() => Vec::new(),
+        role => contents.into_message(role),
+    };
+    items.extend(message.function_calls().map(|call| {
+        let mut made = Call::new(call.name, call.arguments);
+        made.id = call.id.map(Cow::Owned);
+        HistoryItem::Call(made)
+    }));
+    items
 }
 
 impl ChatRequest {

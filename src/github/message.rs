@@ -39,15 +39,11 @@ pub struct Message {
 pub type Content = protocol::Content<Json>;
 
 impl ContentPart for Json {
-    /// Returns the member `text`. A part without a type and a text is JSON as text.
+    /// Returns the member `text`, or the text that is in place of a part.
     fn said(&self) -> Option<Cow<'_, str>> {
         let text = self.get("text");
         let text = text.as_ref().and_then(Self::string).map(Cow::into_owned);
-        match text {
-            Some(text) => Some(text.into()),
-            None if self.get("type").is_some() => None,
-            None => Some(self.string().unwrap_or_else(|| self.text().into())),
-        }
+        text.map(Cow::Owned).or_else(|| self.string())
     }
 }
 

@@ -183,6 +183,8 @@ fn reserve<T>(list: &mut Vec<T>, reader: &Reader<'_>) {
 }
 
 impl<T: Wire> Wire for List<T> {
+    const HAS_SECRET: bool = T::HAS_SECRET;
+
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Array) {
             return Ok(None);
@@ -236,7 +238,8 @@ impl<T: Wire> Wire for List<T> {
             let place = place.element(at);
             match element {
                 Ok(value) => value.each_odd(&place, each),
-                Err(json) => odd(&place, json, each),
+                Err(json) if !T::HAS_SECRET => odd(&place, json, each),
+                Err(_) => {}
             }
         }
     }

@@ -88,4 +88,4 @@ pub use serializer::write;
 pub(crate) use string::string_between;
 pub use value::{Json, write_raw};
 pub(crate) use walk::each_string_inside;
-pub use wire::{Wire, own, present, text_or_digits};
+pub use wire::{Wire, own, present, text_or_digits, text_or_json};

@@ -41,6 +41,19 @@ impl<'a> Place<'a> {
     }
 }
 
+impl Place<'_> {
+    /// Returns `true` if this is a place inside of one of these members of the document, or inside of an element of one.
+    pub(crate) fn is_inside(&self, members: &[&str]) -> bool {
+        let (mut place, mut depth) = (self, 0);
+        while let Some(outer) = place.outer.filter(|outer| outer.outer.is_some()) {
+            (place, depth) = (outer, depth + 1);
+        }
+        let is_element = depth == 1 && matches!(self.step, Step::Element(_));
+        let is_named = matches!(place.step, Step::Member(name) if members.contains(&name));
+        is_named && depth > 0 && !is_element
+    }
+}
+
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(outer) = self.outer {

@@ -23,8 +23,8 @@ pub(crate) const NO_REASONING: &str = " ";
 /// The deviations of a server of models from the provider of its dialect, as plain data.
 ///
 /// The default changes nothing. [`of`](Self::of) returns the profile of a known server, and each field can be read from
-/// a file of settings. A [`Relay`](super::Relay) or a [`Passthrough`](super::Passthrough) with a profile applies it to the body of the
-/// request, and undoes it in the answer. The guide has a table of the
+/// a file of settings. A [`Relay`](super::Relay) or a [`Passthrough`](super::Passthrough) with a profile applies it to
+/// the body of the request, and undoes it in the answer. The guide has a table of the
 /// [known servers](crate::guide::profiles).
 ///
 /// ```

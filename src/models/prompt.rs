@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write as _;
 use std::mem;
 
 use crate::json::{Json, List, push};
@@ -80,7 +79,8 @@ impl PromptResult<'_> {
 ///
 /// The conversation is corrected where servers of models would refuse it: each call has a unique id and is followed by
 /// its result, wherever the client put it; a call or a result that is repeated is one; a result without a call gets one;
-/// and documents are a message before the latest user message.
+/// and documents are a message before the latest user message, with
+/// [what the request's types cannot read](Conversation::odd_values).
 pub fn prompt_items<'a, C: Conversation, T>(
     conversation: &'a C,
     for_each_call: usize,
@@ -104,14 +104,10 @@ pub fn prompt_items<'a, C: Conversation, T>(
         };
         documents.extend([title, "\n\n# ", &document.name, "\n\n", &document.content]);
     }
-    let mut odd = String::new();
-    conversation.each_odd(&mut |place, value| {
-        // Writing to a string cannot fail.
-        let _ = write!(odd, "\n{place}: {}", value.text());
-    });
+    let odd = conversation.odd_values();
     if !odd.is_empty() {
         let gap = if documents.is_empty() { "" } else { "\n\n" };
-        documents.extend([gap, "Parts of the request in another form:\n", &odd]);
+        documents.extend([gap, "Parts of the request in another form:\n\n", &odd]);
     }
     // Were the list doubled when it is full, it would take up to three times the memory.
     let count = prompt.said.len() + for_each_call * prompt.made.len();

@@ -144,6 +144,19 @@ impl<U: Upstream> Relay<U> {
         }
     }
 
+    /// Sets the profile of the server.
+    #[must_use]
+    pub fn profile(mut self, profile: &Profile) -> Self {
+        self.profile = profile.clone();
+        self.names = Names::default();
+        self
+    }
+
+    /// Serializes the request for a stream, as the server of the profile wants it.
+    pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
+        self.prepare(prompt, true)
+    }
+
     /// Reads the next event in `input` and advances `input` past it; `None` if `input` is empty. Everything after the
     /// upstream end is ignored, because some servers write the end twice.
     fn step(&mut self, input: &mut &[u8]) -> Result<Option<&U::Event>, RelayError> {
@@ -353,6 +366,18 @@ impl<U: Upstream> Relay<U> {
         super::contents::record_answer(&self.completion);
         Ok(self.completion)
     }
+
+    pub(super) fn prepare(&mut self, prompt: &mut U::Request, is_stream: bool) -> Bytes {
+        if self.profile == Profile::default() {
+            return prompt.body(is_stream);
+        }
+        // The agent may ask again with the same request.
+        let mut prompt = prompt.clone();
+        prompt.conform(&self.profile, &mut self.names);
+        let body = prompt.body(is_stream);
+        drop(prompt);
+        self.profile.members(body, U::Request::LIMITS, &self.names)
+    }
 }
 
 /// Ends a reply like an answer that was relayed into it; see [`Relay::end`].
@@ -438,32 +463,5 @@ pub(super) fn hear<U: Upstream>(
 impl<U: Upstream> Default for Relay<U> {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl<U: Upstream> Relay<U> {
-    /// Sets the profile of the server.
-    #[must_use]
-    pub fn profile(mut self, profile: &Profile) -> Self {
-        self.profile = profile.clone();
-        self.names = Names::default();
-        self
-    }
-
-    /// Serializes the request for a stream, as the server of the profile wants it.
-    pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
-        self.prepare(prompt, true)
-    }
-
-    pub(super) fn prepare(&mut self, prompt: &mut U::Request, is_stream: bool) -> Bytes {
-        if self.profile == Profile::default() {
-            return prompt.body(is_stream);
-        }
-        // The agent may ask again with the same request.
-        let mut prompt = prompt.clone();
-        prompt.conform(&self.profile, &mut self.names);
-        let body = prompt.body(is_stream);
-        drop(prompt);
-        self.profile.members(body, U::Request::LIMITS, &self.names)
     }
 }

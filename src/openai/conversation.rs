@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use super::relay::REASONING;
 use super::{ChatMessage, ChatRequest, Content, Function};
-use crate::json::{Json, Kind, Place, Wire};
+use crate::json::{Json, Kind, Wire};
 use crate::models::{texts, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Call, Conversation, HistoryItem, Purpose,
-    RawMessage, Role, Tool, ToolResult,
+    RawMessage, Role, Tool, ToolResult, odd_lines,
 };
 
 /// The beginnings of the system prompts with which clients request titles, memories and summaries: one recorded from
@@ -60,8 +60,8 @@ impl Conversation for ChatRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        Wire::each_odd(self, &Place::default(), each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Recognizes the requests of opencode and qwen-code for a title, for facts to remember and for a summary, by
@@ -145,6 +145,7 @@ fn is_media(before: Option<&ChatMessage>, message: &ChatMessage) -> bool {
 fn items(message: &ChatMessage) -> Vec<HistoryItem<'_>> {
     let role = role(message);
     let mut contents = message.content.contents(|_| None);
+    contents.add_odd(message, &[]);
     if let (Content::Null, Some(refusal)) = (&message.content, &message.refusal) {
         contents.add_text(refusal.as_str());
     }

@@ -285,7 +285,8 @@ fn head(chunk: &ChatCompletionChunk, members: &mut ObjectWriter<'_>) {
         usage.write_to(members.member("usage"));
     }
     let unknown = chunk.unknown.iter();
-    for (name, value) in unknown.filter(|(name, _)| !["choices", PADDING].contains(name)) {
+    let own = |name| ["choices", "object", PADDING].contains(&name);
+    for (name, value) in unknown.filter(|(name, _)| !own(name)) {
         members.member(name).raw(value);
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::json::{Json, JsonError, Kind, Members, Reader, Wire, WriteError};
+use crate::json::{Json, JsonError, Members, Wire, WriteError, text_or_json};
 use crate::models::free_text_arguments;
 use crate::protocol;
 
@@ -113,7 +113,7 @@ pub struct FunctionCall {
     #[wire(always)]
     pub name: String,
     /// The arguments as JSON text, as written by the model: not always valid.
-    #[wire(always, read = arguments, content)]
+    #[wire(always, read = text_or_json, content)]
     pub arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -138,15 +138,6 @@ impl FunctionCall {
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         self.json()?.decode()
     }
-}
-
-/// Reads arguments, which are a text. Some servers send the object itself; then its JSON is the
-/// text.
-fn arguments<T: Wire + From<String>>(reader: &mut Reader<'_>) -> Result<Option<T>, JsonError> {
-    if reader.is(Kind::Object) {
-        return Ok(Some(reader.value()?.text().to_owned().into()));
-    }
-    T::read_from(reader)
 }
 
 /// A fragment of a call, in a chunk.
@@ -224,7 +215,7 @@ pub struct FunctionDelta {
     /// The name.
     pub name: Option<String>,
     /// A piece of the arguments' JSON text; it may end inside an escape.
-    #[wire(read = arguments, content)]
+    #[wire(read = text_or_json, content)]
     pub arguments: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,

@@ -23,6 +23,8 @@ impl Secret {
 opaque_debug!(Secret);
 
 impl Wire for Secret {
+    const HAS_SECRET: bool = true;
+
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         Ok(String::read_from(reader)?.map(Self))
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::Attachment;
 use super::contents::Contents;
 use super::redacted::Size;
-use crate::json::{Json, JsonError, Kind, List, Place, Reader, ValueWriter, Wire, wire};
+use crate::json::{Json, JsonError, Kind, List, Reader, ValueWriter, Wire, wire};
 
 /// The content of a message: one text, a list of parts, or nothing.
 ///
@@ -36,18 +36,13 @@ pub trait ContentPart: Wire {
 
 impl<P: ContentPart> Content<P> {
     /// Returns the text of the content. The texts of parts are joined with line breaks, and other parts are skipped. A
-    /// value of another type becomes its JSON, because some clients send such a value where they mean a text.
+    /// part without a list is read as a part, and any other value is JSON as text.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
             Self::Parts(parts) => join(parts.iter().filter_map(P::said)),
-            Self::Other(json) if json.kind() == Kind::Object => {
-                let part = P::from_raw(json);
-                let text = part.as_ref().and_then(P::said).map(Cow::into_owned);
-                text.map_or_else(|| json.text().into(), Cow::Owned)
-            }
-            Self::Other(json) => Cow::Borrowed(json.text()),
+            Self::Other(json) => Contents::read(json).text_and_files().0,
             Self::Null => Cow::Borrowed(""),
         }
     }
@@ -69,7 +64,9 @@ impl<P: ContentPart> Content<P> {
                         contents.add_file(file);
                     } else {
                         contents.add_part(&part.to_raw());
+                        continue;
                     }
+                    contents.add_odd(part, &[]);
                 }
                 for part in parts.invalid() {
                     contents.add_part(part);
@@ -158,16 +155,6 @@ impl<P: Wire> Wire for Content<P> {
             Self::Parts(parts) => parts.each_string(each),
             Self::Other(json) => json.each_string(each),
             Self::Null => {}
-        }
-    }
-
-    /// The elements that are no parts are contents too.
-    fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        if let Self::Parts(parts) = self {
-            let parts = parts.all().enumerate();
-            for (at, part) in parts.filter_map(|(at, part)| Some((at, part.ok()?))) {
-                part.each_odd(&place.element(at), each);
-            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! The contents of messages and results, in the forms that protocols have for them.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 use std::iter;
 
 use super::content::join;
@@ -8,7 +9,7 @@ use super::wrapping::{is_wrapping, split_reminder};
 use super::{
     Attachment, AttachmentContent, AttachmentKind, HistoryItem, Message, Role, ToolResult,
 };
-use crate::json::{Json, Kind, List, Wire};
+use crate::json::{Json, Kind, List, Place, Wire};
 
 /// The depth to which parts within parts are read, such as the blocks of a document in a result. Deeper ones are JSON.
 const DEEPEST: usize = 4;
@@ -79,6 +80,13 @@ impl<'a> Contents<'a> {
             Kind::Object => self.part(part, DEEPEST, true),
             _ => self.value(part, DEEPEST),
         }
+    }
+
+    /// Adds the [`odd_lines`] of a value, as a part of an unknown kind.
+    #[allow(dead_code, reason = "not every protocol has types that retain values")]
+    pub(crate) fn add_odd(&mut self, value: &impl Wire, shown: &[&str]) {
+        let odd = Some(odd_lines(value, shown)).filter(|odd| !odd.is_empty());
+        self.texts.extend(odd.map(|odd| (odd.into(), true)));
     }
 
     /// Adds a text, unless it is empty.
@@ -309,6 +317,21 @@ impl<'a> Contents<'a> {
         self.files.push(file.name(name));
         Some(())
     }
+}
+
+/// Returns what a value cannot read, a line for each with its place. What is inside of the members `shown` is left out,
+/// because their reader says it in its place.
+#[allow(dead_code, reason = "not every protocol has types that retain values")]
+pub(crate) fn odd_lines(value: &impl Wire, shown: &[&str]) -> String {
+    let mut odd = String::new();
+    value.each_odd(&Place::default(), &mut |place, json| {
+        if !place.is_inside(shown) {
+            let gap = if odd.is_empty() { "" } else { "\n" };
+            // Writing to a string cannot fail.
+            let _ = write!(odd, "{gap}{place}: {}", json.text());
+        }
+    });
+    odd
 }
 
 /// Returns the content of a file, or the reference to it.

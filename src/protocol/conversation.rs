@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::calls::Calls;
 use super::consent;
 use super::{AnswerOptions, Attachment, Decision};
-use crate::json::{Json, JsonError, List, Place, Wire};
+use crate::json::{Json, JsonError, List, Wire};
 
 /// A request as a conversation: the part that all protocols share.
 ///
@@ -34,11 +34,12 @@ pub trait Conversation {
     /// An answer in text counts only if the code of its question is nowhere else in the request.
     fn each_string(&self, each: &mut dyn FnMut(&str));
 
-    /// Calls `each` with everything in the request that its types cannot read, such as a number in place of a list, and
-    /// its place. It is in no other method, and a model reads it beside the [documents](Self::documents). A request
-    /// that implements [`Wire`](crate::json::Wire) calls the method of that trait; by default there is nothing.
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        let _ = each;
+    /// Returns everything in the request that its types cannot read, such as a number in place of a list, a line for each
+    /// with its place; without secrets, and without what is inside of a message, which the
+    /// [history](Self::raw_history) has with the role of the message. A model reads it beside the
+    /// [documents](Self::documents). By default there is nothing.
+    fn odd_values(&self) -> String {
+        String::new()
     }
 
     /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and their results.

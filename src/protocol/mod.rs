@@ -70,6 +70,11 @@ pub use completion::{Completion, CompletionError};
 pub use consent::{Decision, Verdict, find_question, plain_text};
 pub use content::{Content, ContentPart};
 pub use contents::Contents;
+#[allow(
+    unused_imports,
+    reason = "not every protocol has types that retain values"
+)]
+pub(crate) use contents::odd_lines;
 #[allow(unused_imports, reason = "only prompts to models have it")]
 pub(crate) use conversation::with_reasoning;
 pub use conversation::{

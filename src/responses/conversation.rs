@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 
 use super::{ContentPart, Input, Item, ResponsesRequest};
-use crate::json::{Json, Kind, List, Place, Wire};
+use crate::json::{Json, Kind, List, Wire};
 use crate::models::{free_text_arguments, free_text_tool, tool_choice};
 use crate::protocol::{
     AnswerFormat, AnswerOptions, AnswerSchema, Attachment, AttachmentContent, AttachmentKind, Call,
     Contents, Conversation, HistoryItem, Message, Purpose, RawMessage, Role, Tool, ToolResult,
+    odd_lines,
 };
 
 impl Conversation for ResponsesRequest {
@@ -47,8 +48,8 @@ impl Conversation for ResponsesRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        Wire::each_odd(self, &Place::default(), each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &[])
     }
 
     /// Returns the settings. The dialect has no stop sequences, penalties or seed.
@@ -125,29 +126,43 @@ fn any_items<'a>(item: Result<&'a Item, &'a Json>) -> Vec<HistoryItem<'a>> {
 }
 
 fn items(item: &Item) -> Vec<HistoryItem<'_>> {
-    if item.is_message() {
-        let contents = item.content.contents(attachment);
-        return contents.into_message(role(item));
+    let mut odd = Contents::default();
+    match item.called_tool().and(item.unknown.get("arguments")) {
+        // They are the arguments of the call.
+        Some(_) => {
+            let mut rest = item.clone();
+            rest.unknown.retain(|name| name != "arguments");
+            odd.add_odd(&rest, &[]);
+        }
+        None => odd.add_odd(item, &[]),
     }
-    if let Some(call) = call(item) {
-        return vec![HistoryItem::Call(call)];
+    if item.is_message() {
+        odd.append(item.content.contents(attachment));
+        return odd.into_message(role(item));
     }
     if item.kind.ends_with("_output") {
-        return output(item);
+        return output(item, odd);
     }
-    match item.kind.as_str() {
-        "reasoning" => reasoning(item).into_iter().collect(),
+    let own = match (call(item), item.kind.as_str()) {
+        (Some(call), _) => Some(HistoryItem::Call(call)),
+        (_, "reasoning") => reasoning(item),
         // A reference or a trigger says nothing.
-        "item_reference" | "compaction_trigger" | "additional_tools" => Vec::new(),
-        kind => {
-            let mut contents = Contents::default();
-            contents.add_part(&match kind {
-                "image_generation_call" => generated_image(item),
-                _ => item.to_raw(),
-            });
-            contents.into_message(Role::Assistant)
+        (_, "item_reference" | "compaction_trigger" | "additional_tools") => None,
+        (_, "image_generation_call") => {
+            odd.add_part(&generated_image(item));
+            None
         }
-    }
+        _ => {
+            odd = Contents::default();
+            odd.add_part(&item.to_raw());
+            None
+        }
+    };
+    let odd = match odd.is_empty() {
+        true => Vec::new(),
+        false => odd.into_message(Role::Assistant),
+    };
+    odd.into_iter().chain(own).collect()
 }
 
 /// Returns reasoning, unless only the server that wrote it can read it.
@@ -164,21 +179,21 @@ fn reasoning(item: &Item) -> Option<HistoryItem<'_>> {
     is_readable.then_some(HistoryItem::Reasoning(text))
 }
 
-/// Returns the call in an item of a tool that the client runs. Its arguments are the item's members, except for
+/// Returns the call in an item whose result is an item of its own. Its arguments are the item's members, except for
 /// functions and tools with free text.
 fn call(item: &Item) -> Option<Call<'_>> {
-    let tool = item.client_tool()?;
+    let tool = item.called_tool()?;
+    // Hosted searches of tools have an object in place of a text.
+    let odd = item.unknown.get("arguments").map(Json::text);
+    let arguments = item.arguments.as_deref().or(odd);
     let mut call = match item.is_call() {
-        true => Call::new(
-            item.full_name(),
-            item.arguments.as_deref().unwrap_or_default(),
-        ),
+        true => Call::new(item.full_name(), arguments.unwrap_or_default()),
         false => {
             let members = || match (tool, item.unknown.get("input")) {
                 ("custom_tool", Some(input)) => free_text_arguments(input),
-                _ => item.unknown.to_raw(),
+                _ => item.other_members().to_raw(),
             };
-            let arguments = item.arguments.clone();
+            let arguments = arguments.map(str::to_owned);
             let arguments = arguments.unwrap_or_else(|| members().text().to_owned());
             let name = match &item.name {
                 Some(_) => item.full_name(),
@@ -193,11 +208,12 @@ fn call(item: &Item) -> Option<Call<'_>> {
 }
 
 /// Returns the output of a call. It does not repeat the name of its tool; `Conversation` finds it by the id of the call.
-fn output(item: &Item) -> Vec<HistoryItem<'_>> {
+fn output<'a>(item: &'a Item, odd: Contents<'a>) -> Vec<HistoryItem<'a>> {
     let mut contents = item.output.contents(attachment);
-    if item.output.is_null() && !item.unknown.is_empty() {
-        contents.add_part(&item.unknown.to_raw());
+    if item.output.is_null() {
+        contents.add_part(&item.other_members().to_raw());
     }
+    contents.append(odd);
     let mut result = ToolResult::new("", "");
     let id = item.call_id.as_deref().or(item.id.as_deref());
     result.call_id = id.map(Cow::Borrowed);

@@ -101,9 +101,9 @@ impl Item {
     }
 
     /// Returns the kind of the tool that this item calls, such as `function`, `custom_tool` or `local_shell`; `None` if
-    /// it is not a call, or if the tool runs at the server.
-    pub(super) fn client_tool(&self) -> Option<&str> {
-        let at_server = [
+    /// it is not a call, or a call that has its result in it.
+    pub(super) fn called_tool(&self) -> Option<&str> {
+        let with_result = [
             "code_interpreter",
             "file_search",
             "image_generation",
@@ -111,16 +111,27 @@ impl Item {
             "web_search",
         ];
         let tool = self.kind.strip_suffix("_call")?;
+        (!with_result.contains(&tool)).then_some(tool)
+    }
+
+    /// Returns the members that have no field.
+    pub(super) fn other_members(&self) -> Members {
+        let mut members = self.unknown.clone();
+        members.retain(|name| !Self::NAMES.contains(&name));
+        members
+    }
+
+    /// Returns the kind of the tool that this item calls, if the client runs it.
+    pub(super) fn client_tool(&self) -> Option<&str> {
         let is =
             |value: Option<&Json>, text| value.and_then(Json::string).is_some_and(|it| it == text);
         let environment = self
             .unknown
             .get("environment")
             .and_then(|it| it.get("type"));
-        let is_hosted = at_server.contains(&tool)
-            || is(self.unknown.get("execution"), "server")
+        let is_hosted = is(self.unknown.get("execution"), "server")
             || is(environment.as_ref(), "container_reference");
-        (!is_hosted).then_some(tool)
+        self.called_tool().filter(|_| !is_hosted)
     }
 
     /// Returns the tools that this item adds to those of the request.

@@ -6,10 +6,10 @@ use std::mem;
 use super::request::Approval;
 use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
-use crate::json::{Json, Place, Wire};
+use crate::json::{Json, Wire};
 use crate::protocol::{
     Attachment, Call, Contents, Conversation, Decision, HistoryItem, Message, RawMessage, Role,
-    Tool, ToolResult,
+    Tool, ToolResult, odd_lines,
 };
 
 impl Conversation for ChatRequest {
@@ -34,8 +34,8 @@ impl Conversation for ChatRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        Wire::each_odd(self, &Place::default(), each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages"])
     }
 
     /// Returns the tools of the request and of its mount.
@@ -122,6 +122,7 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
     let mut text = Cow::Borrowed("");
     let mut files = Vec::new();
     let mut unknown = Contents::default();
+    unknown.add_odd(message, &["parts"]);
     // The results of calls that were made together follow the last of these calls.
     let mut results = Vec::new();
     for part in &message.parts {
@@ -175,12 +176,15 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
             items.extend(Contents::read(&parts).into_message(Role::Other));
         } else if is_shown(part) {
             unknown.add_part(&part.to_raw());
+            continue;
         }
+        unknown.add_odd(part, &[]);
     }
     if message.parts.is_empty() {
         // Pages of older versions, and those on the data stream of assistant-ui, have no parts.
         let content = message.unknown.get("content").cloned().unwrap_or_default();
-        return Contents::read(&content).into_message(role);
+        unknown.append(Contents::read(&content));
+        return unknown.into_message(role);
     }
     if !unknown.is_empty() {
         let (said, more) = unknown.text_and_files();

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::json::{Json, List, Members, Wire};
+use crate::json::{Json, List, Members, Wire, text_or_json};
 use crate::protocol::Refusal;
 
 /// A request of a page, with the complete conversation.
@@ -165,7 +165,7 @@ pub struct UiPart {
     /// The output of a tool call.
     pub output: Option<Json>,
     /// The error of a tool call.
-    #[wire(content)]
+    #[wire(read = text_or_json, content)]
     pub error_text: Option<String>,
     /// `true` if the output may still change.
     #[wire(secret)]

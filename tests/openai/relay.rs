@@ -27,6 +27,10 @@ const STREAM: &str = r#"{"messages":[{"role":"user","content":"x"}],"stream":tru
 
 /// Returns the stream of a client when `upstream` is forwarded in pieces of `size` bytes.
 fn forward(upstream: &'static [u8], size: usize) -> String {
+    answer(upstream, size, STREAM)
+}
+
+fn answer(upstream: &'static [u8], size: usize, request: &str) -> String {
     let relaying = move |reply: Reply<OpenAi>| async move {
         let mut relay = Relay::new();
         for piece in upstream.chunks(size) {
@@ -36,7 +40,7 @@ fn forward(upstream: &'static [u8], size: usize) -> String {
     };
     let router = Router::new().first_output_timeout(Duration::ZERO);
     let router = router.mount(Model::new("proxy"), agent(relaying)).unwrap();
-    let (status, text) = post(&router, STREAM);
+    let (status, text) = post(&router, request);
     assert_eq!(status, StatusCode::OK);
     text
 }
@@ -98,6 +102,21 @@ fn unknown_members_come_through_at_every_level() {
         chunks[2]["choices"][0]["delta"]["tool_calls"][0]["extra_content"]["s"],
         1
     );
+}
+
+/// Azure begins with a chunk whose members are empty.
+#[test]
+fn the_kind_of_a_chunk_is_not_that_of_the_answer() {
+    const UPSTREAM: &[u8] = b"data: {\"id\":\"\",\"object\":\"\",\"created\":0,\"model\":\"\",\"choices\":[],\"prompt_filter_results\":[{\"prompt_index\":0}]}\n\n\
+        data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\n\
+        data: [DONE]\n\n";
+    let document = answer(UPSTREAM, 11, &STREAM.replace("true", "false"));
+    assert!(
+        document.contains("\"object\":\"chat.completion\""),
+        "{document}"
+    );
+    assert!(!document.contains("\"object\":\"\""), "{document}");
+    assert!(document.contains("prompt_filter_results"), "{document}");
 }
 
 #[test]

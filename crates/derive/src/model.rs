@@ -120,19 +120,23 @@ impl<'a> Member<'a> {
         })
     }
 
+    /// Returns the pattern of the names by which the member is read.
+    fn names(&self, also_snake_case: bool) -> TokenStream {
+        let (key, snake_case) = (&self.key, self.ident.unraw().to_string());
+        let alias = (also_snake_case && snake_case != *key).then(|| quote!(| #snake_case));
+        quote!(#key #alias)
+    }
+
     /// Returns the match arm that reads the member.
     fn take(&self, also_snake_case: bool, null_is_absent: bool) -> TokenStream {
-        let Self {
-            ident, key, always, ..
-        } = self;
+        let Self { ident, always, .. } = self;
         let read = match &self.read {
             Some(path) => quote!(#path),
             // With the span of the type, where the compiler reports a type that does not implement `Wire`.
             None => quote_spanned!(self.ty.span()=> ::copilot_wire::__private::Wire::read_from),
         };
-        let snake_case = ident.unraw().to_string();
-        let alias = (also_snake_case && snake_case != *key).then(|| quote!(| #snake_case));
-        quote!(#key #alias => ::copilot_wire::__private::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
+        let names = self.names(also_snake_case);
+        quote!(#names => ::copilot_wire::__private::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
     }
 
     /// Returns the statement that writes the member.
@@ -274,7 +278,12 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     }
     let idents: Vec<_> = members.iter().map(|it| it.ident).collect();
     let keys = members.iter().map(|it| &it.key);
-    let member_keys = keys.clone();
+    let types = members.iter().map(|it| it.ty);
+    let shown = members.iter().filter(|it| it.show != Show::Nothing);
+    let shown_idents = shown.clone().map(|it| it.ident);
+    let shown_keys = shown.clone().map(|it| &it.key);
+    let shown_types = shown.clone().map(|it| it.ty);
+    let shown_names = shown.map(|it| it.names(model.also_snake_case));
     let always = members.iter().map(|it| it.always);
     let required = members.iter().filter(|it| it.always).map(|it| &it.key);
     let escape = model.escape.as_ref().map(|policy| {
@@ -299,6 +308,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
             const REQUIRED: &'static [&'static str] = &[#(#required),*];
             const TAG: &'static str = #tag;
             const NEVER_EMPTY: bool = #never_empty;
+            const HAS_SECRET: bool = false #(|| <#types as ::copilot_wire::__private::Wire>::HAS_SECRET)*;
 
             fn read_from(reader: &mut ::copilot_wire::json::Reader<'_>) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::json::JsonError> {
                 if !reader.is(::copilot_wire::json::Kind::Object) {
@@ -346,8 +356,11 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
             }
 
             fn each_odd(&self, place: &::copilot_wire::json::Place<'_>, each: &mut dyn ::core::ops::FnMut(&::copilot_wire::json::Place<'_>, &::copilot_wire::json::Json)) {
-                ::copilot_wire::__private::odd_members::<Self>(&self.unknown, place, each);
-                #(::copilot_wire::__private::Wire::each_odd(&self.#idents, &place.member(#member_keys), each);)*
+                ::copilot_wire::__private::odd_members(&self.unknown, place, each, |name| match name {
+                    #(#shown_names => !<#shown_types as ::copilot_wire::__private::Wire>::HAS_SECRET,)*
+                    _ => false,
+                });
+                #(::copilot_wire::__private::Wire::each_odd(&self.#shown_idents, &place.member(#shown_keys), each);)*
             }
 
             #is_absent

@@ -127,6 +127,9 @@ pub trait Wire: Sized {
     /// The value of the member of a struct that is `fixed`.
     const TAG: &'static str = "";
 
+    /// `true` if a value has a secret in it: a value of another type in its place may be that secret.
+    const HAS_SECRET: bool = false;
+
     /// Reads the next value. Returns `None` if it has another type; the caller then resets the
     /// reader.
     ///
@@ -153,7 +156,7 @@ pub trait Wire: Sized {
     fn drop_odd(&mut self) {}
 
     /// Calls `each` with everything that is retained because it has another type than its place: values of named members,
-    /// and elements of lists. `place` is that of the value itself.
+    /// and elements of lists. `place` is that of the value itself. Secrets are left out.
     fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
         let _ = (place, each);
     }
@@ -286,6 +289,21 @@ pub fn text_or_digits<T: Wire + From<String>>(
     }
 }
 
+/// Reads a text, or the object that some clients and servers send in its place, such as the arguments of a call. For
+/// `#[wire(read = text_or_json)]` on a field that is a `String` or an `Option` of it.
+///
+/// # Errors
+///
+/// [`JsonError`] when the text is not valid JSON.
+pub fn text_or_json<T: Wire + From<String>>(
+    reader: &mut Reader<'_>,
+) -> Result<Option<T>, JsonError> {
+    match reader.is(Kind::Object) {
+        true => Ok(Some(reader.value()?.text().to_owned().into())),
+        false => T::read_from(reader),
+    }
+}
+
 /// Returns `true` if a retained value of the member is written instead of the field's value.
 pub fn is_unset<T: Wire + Default + PartialEq>(field: &T, always: bool) -> bool {
     field.is_absent() || always && *field == T::default()
@@ -296,14 +314,16 @@ pub fn key<'a>(object: &'a mut ObjectWriter<'_>, key: &'static str) -> ValueWrit
     object.prepared(key)
 }
 
-/// Calls `each` with the members of a model that are retained because of their types.
-pub fn odd_members<T: Wire>(
+/// Calls `each` with the members of a model that are retained because of their types, if `is_shown` returns `true` for
+/// their names.
+pub fn odd_members(
     unknown: &Members,
     place: &Place<'_>,
     each: &mut dyn FnMut(&Place<'_>, &Json),
+    is_shown: fn(&str) -> bool,
 ) {
     for (name, value) in unknown {
-        if T::NAMES.contains(&name) {
+        if is_shown(name) {
             odd(&place.member(name), value, each);
         }
     }

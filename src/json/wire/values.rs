@@ -111,6 +111,8 @@ impl Wire for Members {
 }
 
 impl<T: Wire> Wire for Option<T> {
+    const HAS_SECRET: bool = T::HAS_SECRET;
+
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         Ok(T::read_from(reader)?.map(Some))
     }
@@ -146,6 +148,7 @@ impl<T: Wire> Wire for Option<T> {
 }
 
 impl<T: Wire> Wire for Box<T> {
+    const HAS_SECRET: bool = T::HAS_SECRET;
     const NAMES: &'static [&'static str] = T::NAMES;
     const REQUIRED: &'static [&'static str] = T::REQUIRED;
     const TAG: &'static str = T::TAG;

@@ -2,16 +2,18 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
+use std::mem;
 
 use super::tool_names::ToolNames;
 use super::{AttachedContext, Message, QueryRequest, Role, strip_markers, widget_tools};
-use crate::json::{Json, Kind, Place, Wire};
+use crate::json::{Json, Kind, Wire};
 use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallOutcome, CallResult, ResultItem, media_type};
 use crate::openbb::{DataSource, FunctionCall};
+use crate::protocol::content::join;
 use crate::protocol::{
     self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, RawMessage,
-    Tool, ToolResult,
+    Tool, ToolResult, odd_lines,
 };
 
 /// The function that runs a tool of an MCP server.
@@ -121,8 +123,19 @@ impl Conversation for QueryRequest {
             if before.replace(message) == Some(message) && *message.role() == Role::Tool {
                 continue;
             }
-            if let Some(message) = text_message(message, delegated) {
-                items.push(HistoryItem::Message(message));
+            let said = text_message(message, delegated);
+            if *message.role() != Role::Tool {
+                let mut odd = Contents::default();
+                odd.add_odd(message, &[]);
+                if !odd.is_empty() {
+                    let role = said
+                        .as_ref()
+                        .map_or(protocol::Role::Assistant, |said| said.role);
+                    items.extend(odd.into_message(role));
+                }
+            }
+            if let Some(said) = said {
+                items.push(HistoryItem::Message(said));
             } else if let Some(call) = message.call() {
                 let names = names.get_or_insert_with(|| ToolNames::new(self));
                 items.extend(calls.made(call, names).map(HistoryItem::Call));
@@ -170,8 +183,8 @@ impl Conversation for QueryRequest {
         Wire::each_string(self, each);
     }
 
-    fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        Wire::each_odd(self, &Place::default(), each);
+    fn odd_values(&self) -> String {
+        odd_lines(self, &["messages", "workspace_state"])
     }
 
     /// Returns the context, and the attached files that are text.
@@ -324,6 +337,15 @@ impl Calls {
                 results.push((made, files.collect()));
             }
         }
+        let odd = odd_lines(message, &[]);
+        match results.last_mut() {
+            _ if odd.is_empty() => {}
+            Some((last, _)) => last.content = join([mem::take(&mut last.content), odd.into()]),
+            None => {
+                let name = function_name(message, &result);
+                results.push((ToolResult::new(name, odd), Vec::new()));
+            }
+        }
         // Without a known call there is no call with this id in the history, and models refuse a
         // result without its call.
         if let Some(call) = &result.call {
@@ -405,7 +427,15 @@ fn mcp_result(result: &CallResult) -> (ToolResult<'static>, Vec<Attachment<'stat
         files.for_each(|file| contents.add_file(file));
         match outcome {
             CallOutcome::Items(_) | CallOutcome::Item(_) => {
-                for item in outcome.items().filter(|item| item.attachment().is_none()) {
+                for item in outcome.all_items() {
+                    let item = match item {
+                        Ok(item) if item.attachment().is_some() => continue,
+                        Ok(item) => item,
+                        Err(json) => {
+                            contents.append(Contents::read(json));
+                            continue;
+                        }
+                    };
                     match item.json().filter(|json| json.kind() != Kind::Number) {
                         Some(json) => contents.append(Contents::read(&json)),
                         None => contents.add_text(item.text().unwrap_or_default().into_owned()),

@@ -52,6 +52,12 @@ pub(in crate::openbb) fn items_of(data: &Json) -> Vec<ResultItem> {
     vec![ResultItem::of(data.clone())]
 }
 
+/// Returns a string as it is, and any other value as JSON; `None` for `null`.
+pub(super) fn value_text(json: &Json) -> Option<Cow<'_, str>> {
+    let text = || json.string().unwrap_or_else(|| json.text().into());
+    (!json.is_null()).then(text)
+}
+
 /// Returns the media type of a file by its format, else by the ending of its name; empty for values, and for formats
 /// that the Workspace does not have.
 pub(in crate::openbb) fn media_type<'a>(format: &'a str, name: &'a str) -> &'a str {
@@ -106,11 +112,7 @@ impl ResultItem {
     /// Returns the content as text: a string unchanged, any other value as JSON.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
-        let content = self.content.as_ref().filter(|content| !content.is_null())?;
-        Some(match content.kind() {
-            Kind::String => content.string()?,
-            _ => Cow::Borrowed(content.text()),
-        })
+        value_text(self.content.as_ref()?)
     }
 
     /// Returns the content as JSON: the JSON in a string, else the value itself.

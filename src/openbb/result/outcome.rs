@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
+use super::item::value_text;
 use super::{BridgeResult, CommandResult, ErrorResult, Items, ParamOptions, ResultItem};
 use crate::json::{Json, JsonError, Kind, Wire};
 use crate::openbb::Citation;
@@ -61,9 +62,16 @@ impl CallOutcome {
 
     /// Returns an iterator over the items of data; empty for a failure or a command.
     pub fn items(&self) -> impl Iterator<Item = &ResultItem> + Send {
+        self.all_items().filter_map(Result::ok)
+    }
+
+    /// Returns the items in order, those of another type as JSON.
+    pub(in crate::openbb) fn all_items(
+        &self,
+    ) -> impl Iterator<Item = Result<&ResultItem, &Json>> + Send {
         let (many, one) = match self {
-            Self::Items(items) => (Some(items.items.iter()), None),
-            Self::Item(item) => (None, Some(item)),
+            Self::Items(items) => (Some(items.items.all()), None),
+            Self::Item(item) => (None, Some(Ok(item))),
             _ => (None, None),
         };
         many.into_iter().flatten().chain(one)
@@ -101,16 +109,11 @@ impl CallOutcome {
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Items(_) | Self::Item(_) => {
-                let texts = self
-                    .items()
-                    .filter(|item| !item.attachment().is_some_and(|file| file.is_inline()))
-                    .filter_map(|item| item.text().or_else(|| item.reference().map(Cow::Borrowed)));
-                let odd = match self {
-                    Self::Items(items) => Some(items.items.invalid()),
-                    _ => None,
+                let text = |item: Result<_, _>| match item {
+                    Ok(item) => item_text(item),
+                    Err(json) => value_text(json),
                 };
-                let odd = odd.into_iter().flatten().filter(|json| !json.is_null());
-                let mut texts = texts.chain(odd.map(|json| Cow::Borrowed(json.text())));
+                let mut texts = self.all_items().filter_map(text);
                 // A single text, the usual case, is borrowed.
                 let first = texts.next().unwrap_or_default();
                 texts.fold(first, |mut all, next| {
@@ -124,13 +127,12 @@ impl CallOutcome {
                 json.string().unwrap_or_else(|| json.text().into())
             }
             Self::Error(error) => {
-                let content = match error.unknown.get("content") {
-                    Some(json) => json.text(),
-                    None => &error.content,
-                };
-                match &*error.error_type {
-                    "" => Cow::Borrowed(content),
-                    kind => format!("{kind}: {content}").into(),
+                let odd = error.unknown.get("content").and_then(value_text);
+                let content = odd.unwrap_or(Cow::Borrowed(&error.content));
+                match (&*error.error_type, &*content) {
+                    ("", _) => content,
+                    (kind, "") => Cow::Borrowed(kind),
+                    (kind, content) => format!("{kind}: {content}").into(),
                 }
             }
             Self::Command(command) => match (&command.data, command.message.as_str()) {
@@ -203,4 +205,11 @@ impl CallOutcome {
         });
         texts.or_else(whole).unwrap_or_default()
     }
+}
+
+/// Returns the text of an item without its inline file: its content, or the reference to it.
+fn item_text(item: &ResultItem) -> Option<Cow<'_, str>> {
+    let is_file = item.attachment().is_some_and(|file| file.is_inline());
+    let text = || item.text().or_else(|| item.reference().map(Cow::Borrowed));
+    (!is_file).then(text).flatten()
 }

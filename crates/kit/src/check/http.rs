@@ -142,8 +142,8 @@ impl Exam<'_> {
     /// Posts a request that the agent answers. Nothing more is posted after three consecutive answers without an end,
     /// as each would run into the timeout. Returns `None` without an answer, and for a refusal that is about the
     /// address or the key if no request was answered yet: that is one finding, not one for each rule.
-    pub async fn ask_agent(&mut self, path: &str, recorded: &Trial) -> Option<Exchange> {
-        let Trial { name, body, .. } = recorded;
+    pub async fn ask_agent(&mut self, path: &str, trial: &Trial) -> Option<Exchange> {
+        let Trial { name, body, .. } = trial;
         if self.judge.endless >= GONE {
             self.judge.skipped.push(name.into());
             return None;
@@ -184,15 +184,15 @@ impl Exam<'_> {
 
     /// Checks that a request was answered, and checks the stream by the rules for all protocols. Returns the stream,
     /// or `None` if the status is not 200.
-    pub fn answered<'e>(&mut self, recorded: &Trial, exchange: &'e Exchange) -> Option<Stream<'e>> {
-        self.expect_answer(recorded, exchange);
+    pub fn answered<'e>(&mut self, trial: &Trial, exchange: &'e Exchange) -> Option<Stream<'e>> {
+        self.expect_answer(trial, exchange);
         exchange.is_ok().then(|| {
             let framing = self.kit.framing;
             let blocks = read(self.judge, framing, exchange);
             stream(self.judge, framing, exchange, &blocks);
             let kit = self.kit;
             question::judge(self.judge, kit, exchange);
-            let asked = Some(recorded.json());
+            let asked = Some(trial.json());
             Stream {
                 exchange,
                 blocks,
@@ -210,19 +210,19 @@ impl Exam<'_> {
         stream: impl Fn(&mut Judge, &Stream<'_>) + Send,
         whole: Option<fn(&mut Judge, &Exchange)>,
     ) {
-        for recorded in requests {
-            let Some(exchange) = self.ask_agent(path, recorded).await else {
+        for trial in requests {
+            let Some(exchange) = self.ask_agent(path, trial).await else {
                 continue;
             };
-            let is_stream = || recorded.json().get("stream") == Some(&Value::Bool(true));
+            let is_stream = || trial.json().get("stream") == Some(&Value::Bool(true));
             match whole.filter(|_| !is_stream()) {
                 None => {
-                    if let Some(answer) = self.answered(recorded, &exchange) {
+                    if let Some(answer) = self.answered(trial, &exchange) {
                         stream(self.judge, &answer);
                     }
                 }
                 Some(whole) => {
-                    self.expect_answer(recorded, &exchange);
+                    self.expect_answer(trial, &exchange);
                     if exchange.is_ok() {
                         whole(self.judge, &exchange);
                     }
@@ -231,8 +231,8 @@ impl Exam<'_> {
         }
     }
 
-    fn expect_answer(&mut self, recorded: &Trial, exchange: &Exchange) {
-        if let Some(rule) = recorded.rule {
+    fn expect_answer(&mut self, trial: &Trial, exchange: &Exchange) {
+        if let Some(rule) = trial.rule {
             self.judge.expect_answer(rule, exchange.is_ok(), exchange);
         }
     }

@@ -99,17 +99,17 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let is_stateless = discover(exam, path).await;
     let tool = documents(exam, path).await;
     let session = call(&tool.name, json!(11), "");
-    let recorded = Trial::new(Some(&REQUEST), "a call in a session", session.to_string());
-    if let Some(exchange) = exam.ask_agent(path, &recorded).await {
-        judge_call(exam, &recorded, &exchange, &tool);
+    let trial = Trial::new(Some(&REQUEST), "a call in a session", session.to_string());
+    if let Some(exchange) = exam.ask_agent(path, &trial).await {
+        judge_call(exam, &trial, &exchange, &tool);
     }
     // A server without this version says so to `server/discover`, and clients use another version.
     if is_stateless {
         let name = "a call of version 2026-07-28";
         let body = call(&tool.name, json!("twelve"), STATELESS);
-        let recorded = Trial::new(Some(&REQUEST), name, body.to_string());
+        let trial = Trial::new(Some(&REQUEST), name, body.to_string());
         if let Some(exchange) = exam.ask(name, headed(exam, path, &body, STATELESS)).await {
-            judge_call(exam, &recorded, &exchange, &tool);
+            judge_call(exam, &trial, &exchange, &tool);
         }
         errors(exam, path, &tool.name).await;
     }
@@ -123,15 +123,15 @@ struct Tool {
 }
 
 /// Judges the answer to a call, which is a stream or a document.
-fn judge_call(exam: &mut Exam<'_>, recorded: &Trial, exchange: &Exchange, tool: &Tool) {
-    let asked = recorded.json();
+fn judge_call(exam: &mut Exam<'_>, trial: &Trial, exchange: &Exchange, tool: &Tool) {
+    let asked = trial.json();
     let result = if exchange.is("application/json") {
         let judge = exam.judge();
         judge.expect_answer(&REQUEST, exchange.is_ok(), exchange);
         let message = [(&*exchange.body, exchange.json())];
         judge_messages(judge, exchange, Some(&asked), message)
     } else {
-        let Some(stream) = exam.answered(recorded, exchange) else {
+        let Some(stream) = exam.answered(trial, exchange) else {
             return;
         };
         judge_messages(exam.judge(), exchange, Some(&asked), messages(&stream))

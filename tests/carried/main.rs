@@ -1,6 +1,8 @@
 //! Whatever a request says reaches the model, in every dialect, or stands in the list of what is left out.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
+mod another_type;
+
 use std::collections::BTreeSet;
 
 use copilot_wire::anthropic::MessagesRequest;
@@ -52,7 +54,8 @@ const LEFT_OUT: &[&str] = &[
     "extra_state",
 ];
 
-/// Members that a value of another type leaves unread: names, and details of files, widgets and results.
+/// Members that a value of another type leaves unread: names, details of files, widgets and results, and what may be a
+/// secret.
 const UNREAD: &[&str] = &[
     "activityType",
     "copilot_references[client.file]",
@@ -64,6 +67,7 @@ const UNREAD: &[&str] = &[
     "items[].url",
     "openbb.context[].description",
     "openbb.context[].name",
+    "openbb.tools[].name/..",
     "resource.uri",
     "source",
     "title",
@@ -139,7 +143,7 @@ fn marked(value: &Value, path: &str, pointer: &str, found: &mut Vec<Marked>) {
 /// Returns the requests, each with its front end and its markers.
 fn cases() -> impl Iterator<Item = (String, Value, Vec<Marked>)> {
     let cases: Vec<Value> =
-        serde_json::from_str(include_str!("../fixtures/carried/requests.json")).unwrap();
+        serde_json::from_str(include_str!("../../fixtures/carried/requests.json")).unwrap();
     cases.into_iter().map(|case| {
         let mut markers = Vec::new();
         marked(&case["request"], "", "", &mut markers);

@@ -1,0 +1,46 @@
+//! Values of another type than their place: each once, in the role where it stands, and no secret.
+
+use serde_json::Value;
+
+use crate::prompts;
+
+/// Returns the roles of the messages of a prompt in which the marker is, once for each time.
+fn roles(front_end: &str, request: &Value) -> Vec<String> {
+    let [prompt, ..] = prompts(front_end, &request.to_string()).unwrap();
+    let prompt: Value = serde_json::from_str(&prompt).unwrap();
+    let messages = prompt["messages"].as_array().unwrap().iter();
+    let found = messages.flat_map(|message| {
+        let count = message.to_string().matches("odd value").count();
+        std::iter::repeat_n(message["role"].as_str().unwrap().to_owned(), count)
+    });
+    found.collect()
+}
+
+/// A secret has no role: it is in no prompt.
+#[test]
+fn values_of_another_type_are_said_once_in_the_role_where_they_stand() {
+    let rows: Vec<Value> =
+        serde_json::from_str(include_str!("../../fixtures/carried/another_type.json")).unwrap();
+    let mut wrong = Vec::new();
+    for row in rows {
+        let found = roles(row["front_end"].as_str().unwrap(), &row["request"]);
+        let role = row["role"].as_str();
+        if !found.iter().map(String::as_str).eq(role) {
+            wrong.push(format!("{row}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Parts without a list, results whose items are of other types, and the output of a call in a container.
+#[test]
+fn what_stands_in_place_of_a_list_is_read_as_its_element() {
+    let rows: Vec<Value> =
+        serde_json::from_str(include_str!("../../fixtures/carried/prompts.json")).unwrap();
+    for row in rows {
+        let front_end = row["front_end"].as_str().unwrap();
+        let [prompt, ..] = prompts(front_end, &row["request"].to_string()).unwrap();
+        let prompt: Value = serde_json::from_str(&prompt).unwrap();
+        assert_eq!(prompt["messages"], row["messages"], "{row}");
+    }
+}
