@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Gateway, KEY, chunk, hello};
+use crate::program::run;
 use crate::upstream::{Script, Upstream, response, stream};
 
 /// Starts a gateway with a file of settings, in which `{0}` and `{1}` are the addresses of the upstreams.
@@ -359,5 +360,30 @@ fn listed_models_are_chosen_by_their_names() {
         let mut ids: Vec<_> = models.map(|it| it["id"].as_str().unwrap()).collect();
         ids.sort_unstable();
         assert_eq!(ids, expected, "{names:?}");
+    }
+    for names in [
+        &["gemini-*"][..],
+        &["gpt-5", "gemini-*"],
+        &["gpt-*", "gemini-*"],
+    ] {
+        let upstream = Upstream::new([response("200 OK", "", &list)]);
+        let url = format!("http://{}", upstream.address);
+        let mut arguments = vec![
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--upstream",
+            &url,
+            "--dialect",
+            "chat",
+        ];
+        arguments.extend(names.iter().flat_map(|name| ["--model", name]));
+        let refused = run(&arguments, "");
+        let why = "--model: gemini-*: the upstream lists no such model";
+        assert!(
+            refused.status == 2 && refused.err.contains(why),
+            "{}",
+            refused.err
+        );
     }
 }
