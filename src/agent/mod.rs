@@ -164,10 +164,10 @@ agent_behind!(Box);
 /// The agent is one for every protocol if its type is generic, as here. That of a closure is an agent of one protocol:
 ///
 /// ```compile_fail,E0277
-/// use copilot_wire::openai::OpenAi;
+/// use copilot_wire::responses::Responses;
 /// use copilot_wire::{Reply, Request, Router, agent_fn};
 ///
-/// let agent = agent_fn(async |_: Request<OpenAi>, reply: Reply<OpenAi>| Ok(reply.text("Hi").await?));
+/// let agent = agent_fn(async |_: Request<Responses>, reply: Reply<Responses>| Ok(reply.text("Hi").await?));
 /// let router = Router::new().mount_model("echo", agent); // three protocols
 /// ```
 ///

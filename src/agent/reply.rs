@@ -143,10 +143,11 @@ impl<P: Protocol> Reply<P> {
         }
     }
 
-    /// Sets a header of the response, as [`AgentError::header`](crate::protocol::AgentError::header) does for a failure.
-    /// It is sent if the head of the response [waits for the first output](crate::Router::first_output_timeout) or the
-    /// answer is one document. It has no effect once the head is sent, as after that time, nor for a client that joins
-    /// or resumes a [stored reply](crate::replies). Of more than 100 headers the rest has no effect.
+    /// Sets a header of the response, as [`AgentError::header`](crate::protocol::AgentError::header) does for a
+    /// failure. It is sent if the head of the response [waits for the first
+    /// output](crate::Router::first_output_timeout) or the answer is one document. It has no effect once the head is
+    /// sent, as after that time, nor for a client that joins or resumes a [stored reply](crate::replies). Of more than
+    /// 100 headers the rest has no effect.
     pub fn header(&self, name: HeaderName, value: HeaderValue) {
         self.channel.set_header(name, value);
     }
@@ -159,8 +160,8 @@ impl<P: Protocol> Reply<P> {
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or more
-    /// than 32,759 letters and digits after normalization (NFKC), or the id has more than 64 bytes;
+    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or
+    /// more than 32,759 letters and digits after normalization (NFKC), or the id has more than 64 bytes;
     /// [`SendError::Closed`] when the client has disconnected.
     pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
         self.channel.confirm(&confirmation)
@@ -320,7 +321,8 @@ impl<P: Protocol> Reply<P> {
     }
 }
 
-/// An event that [`Reply::send`] accepts: any type that converts into an [`Output`](crate::protocol::Output) of the protocol.
+/// An event that [`Reply::send`] accepts: any type that converts into an [`Output`](crate::protocol::Output) of the
+/// protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent in the course of a turn",
     label = "not an output of `{P}`",
@@ -339,7 +341,8 @@ impl<P: Protocol, T: Into<Output<P>>> IntoOutput<P> for T {
     }
 }
 
-/// An event that [`Reply::end`] accepts: any type that converts into an [`Ending`](crate::protocol::Ending) of the protocol.
+/// An event that [`Reply::end`] accepts: any type that converts into an [`Ending`](crate::protocol::Ending) of the
+/// protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot end a turn",
     label = "not an ending of `{P}`",

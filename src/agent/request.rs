@@ -9,14 +9,13 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
-use sha2::{Digest, Sha256};
 
 use super::Reply;
 use crate::conversations::Recording;
 use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{
     Conversation as _, Decision, Env, HistoryItem, Message, Protocol, Purpose, RawMessage, Role,
-    Session, User, Verdict, base64, find_question,
+    Session, User, Verdict, find_question,
 };
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
@@ -210,8 +209,7 @@ impl<P: Protocol> Request<P> {
     /// text. `None` if there was no question.
     ///
     /// An answer in text counts only if it repeats the code of a question that this server asked at this place within
-    /// the last hour, and that was not answered before. An answer in a dialog is the client's word; the same request again
-    /// within an hour does not count. The first call marks the question as used; later calls return
+    /// the last hour, and that was not answered before. The first call marks the question as used; later calls return
     /// the same answer.
     ///
     /// ```
@@ -247,7 +245,7 @@ impl<P: Protocol> Request<P> {
     /// the question.
     pub(crate) fn check(&self) -> Option<(Decision, Option<Asked>)> {
         if let Some(answer) = self.0.message.dialog_decision() {
-            return Some(self.check_dialog(answer));
+            return Some((answer, None));
         }
         if let Some((asked, accepted)) = self.0.message.proven_answer() {
             return Some(self.check_proven(asked, accepted));
@@ -304,34 +302,6 @@ impl<P: Protocol> Request<P> {
             .head
             .consent
             .check(&exchange, minute(&self.0.head.env))
-    }
-
-    /// Checks an answer of a dialog. It is the client's word, and counts once: who sends the same request again has not
-    /// asked the user again.
-    fn check_dialog(&self, mut answer: Decision) -> (Decision, Option<Asked>) {
-        let (mut digest, mut is_empty) = (Sha256::new(), true);
-        self.0.message.each_string(&mut |text| {
-            is_empty = false;
-            digest.update((text.len() as u64).to_be_bytes());
-            digest.update(text);
-        });
-        // A message of a connection that is open cannot be sent again.
-        if is_empty {
-            return (answer, None);
-        }
-        let request = base64::encode(&digest.finalize());
-        let text = format!(
-            "{} {} {request}",
-            answer.id,
-            answer.verdict == Verdict::Accepted
-        );
-        let place = self.asking(String::new()).place(&text);
-        let head = &self.0.head;
-        let asked = head.consent.spend_dialog(place, minute(&head.env));
-        if asked.is_none() {
-            answer.verdict = Verdict::Used;
-        }
-        (answer, asked)
     }
 
     /// Checks an answer that contains the proof of its question.

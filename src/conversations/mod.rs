@@ -22,8 +22,8 @@
 //! store for every 32 turns. Several turns may continue the same turn.
 //!
 //! A record is written before the client can read the end of the answer, so that the client's next request finds it. A
-//! turn that failed, was cancelled or was not read to its end is not recorded. If the id of a turn is not unique, because
-//! another server has assigned it, a request that continues it is refused. If the record of a turn cannot be
+//! turn that failed, was cancelled or was not read to its end is not recorded. If the id of a turn is not unique,
+//! because another server has assigned it, a request that continues it is refused. If the record of a turn cannot be
 //! written, the turn is still answered, is [reported](crate::protocol::Turn) as unstored, and cannot be continued.
 //!
 //! # Protocols

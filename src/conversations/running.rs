@@ -10,7 +10,8 @@ use super::RecordKey;
 pub(super) struct RunningLists(Arc<Mutex<HashSet<RecordKey>>>);
 
 impl RunningLists {
-    /// Begins a turn in the conversation `list`, whose first entry has this key. Returns `None` if a turn is running in it.
+    /// Begins a turn in the conversation `list`, whose first entry has this key. Returns `None` if a turn is running in
+    /// it.
     pub(super) fn begin(&self, key: RecordKey, list: &str) -> Option<ListTurn> {
         self.lock().insert(key).then(|| ListTurn {
             lists: self.clone(),

@@ -87,8 +87,8 @@ impl<T> List<T> {
     }
 }
 
-/// Appends to a list of which nobody knows the length. It grows by a quarter: were it doubled, it would take up to three
-/// times the memory.
+/// Appends to a list of which nobody knows the length. It grows by a quarter: were it doubled, it would take up to
+/// three times the memory.
 pub(crate) fn push<T>(list: &mut Vec<T>, value: T) {
     if list.len() == list.capacity() {
         list.reserve_exact(4 + list.len() / 4);

@@ -87,8 +87,8 @@ impl<'a> ObjectWriter<'a> {
         ValueWriter::new(out, self.policy)
     }
 
-    /// Writes a key that needs no escapes, given with the comma before it, its quotes and its colon, and returns a writer
-    /// for its value.
+    /// Writes a key that needs no escapes, given with the comma before it, its quotes and its colon, and returns a
+    /// writer for its value.
     pub(super) fn prepared(&mut self, key: &'static str) -> ValueWriter<'_> {
         let out = &mut *self.rollback.out;
         let skipped = usize::from(mem::take(&mut self.empty));

@@ -2,6 +2,7 @@
 
 class OpenAiFront extends ModelFront {
   static label = "OpenAI";
+  static listed = /chat\/completions$/;
   static about = { title: "As an OpenAI client", text: "What any program with an OpenAI library sends and reads: chunks, tool calls, usage." };
 
   constructor(mount, page) {

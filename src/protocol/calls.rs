@@ -59,8 +59,8 @@ impl<'a> Calls<'a> {
         });
     }
 
-    /// Begins a turn. A result belongs to a call of an earlier turn only if no later call fits: some providers reuse ids,
-    /// and calls may remain without a result.
+    /// Begins a turn. A result belongs to a call of an earlier turn only if no later call fits: some providers reuse
+    /// ids, and calls may remain without a result.
     pub(crate) fn turn(&mut self) {
         self.turn = self.all.len();
     }

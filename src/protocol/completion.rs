@@ -137,8 +137,8 @@ impl Completion {
     ///
     /// # Errors
     ///
-    /// [`TooLarge`] if the limit would be exceeded; the delta is not added. The end and the error of a stream are always
-    /// added.
+    /// [`TooLarge`] if the limit would be exceeded; the delta is not added. The end and the error of a stream are
+    /// always added.
     pub fn push(&mut self, delta: &Delta<'_>) -> Result<(), TooLarge> {
         match delta {
             Delta::Text(text) => self.push_text(text)?,

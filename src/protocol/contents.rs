@@ -176,7 +176,8 @@ impl<'a> Contents<'a> {
         self.texts.extend(texts.map(|text| (text.into(), false)));
     }
 
-    /// Adds a value as JSON. Numbers and the like in a row are one text, because they are shorter than what a text holds.
+    /// Adds a value as JSON. Numbers and the like in a row are one text, because they are shorter than what a text
+    /// holds.
     fn unknown(&mut self, value: &Json) {
         let text = value.text();
         match self.texts.last_mut() {

@@ -35,8 +35,8 @@ pub trait Conversation {
     fn each_string(&self, each: &mut dyn FnMut(&str));
 
     /// Calls `each` with everything in the request that its types cannot read, such as a number in place of a list, and
-    /// its place. It is in no other method, and a model reads it beside the [documents](Self::documents). A request that
-    /// implements [`Wire`](crate::json::Wire) calls the method of that trait; by default there is nothing.
+    /// its place. It is in no other method, and a model reads it beside the [documents](Self::documents). A request
+    /// that implements [`Wire`](crate::json::Wire) calls the method of that trait; by default there is nothing.
     fn each_odd(&self, each: &mut dyn FnMut(&Place<'_>, &Json)) {
         let _ = each;
     }
@@ -199,8 +199,8 @@ impl<'a> RawMessage<'a> {
         })
     }
 
-    /// Returns the author of a message with a role and these items. A message in the user's place without the user's own
-    /// words is that of a tool or of the client.
+    /// Returns the author of a message with a role and these items. A message in the user's place without the user's
+    /// own words is that of a tool or of the client.
     #[must_use]
     pub fn author(role: Role, items: &[HistoryItem<'_>]) -> Role {
         if role != Role::User {

@@ -86,8 +86,8 @@ const TOO_LONG_WORDS: [&str; 13] = [
 ];
 
 impl ContextTooLong {
-    /// Returns `true` if an error of a model's server, of any dialect, says that the conversation is too long, by one of
-    /// its codes or in its message.
+    /// Returns `true` if an error of a model's server, of any dialect, says that the conversation is too long, by one
+    /// of its codes or in its message.
     #[must_use]
     pub fn is_reported<'a>(codes: impl IntoIterator<Item = &'a str>, message: &str) -> bool {
         let mut codes = codes.into_iter();
@@ -144,8 +144,8 @@ pub enum ModelFault {
     TooLarge,
 }
 
-/// The codes and classes with which servers report a fault, and words of their messages in lower case. Each is recorded,
-/// or from the documentation or the source of a server.
+/// The codes and classes with which servers report a fault, and words of their messages in lower case. Each is
+/// recorded, or from the documentation or the source of a server.
 const REPORTS: [(ModelFault, &[&str], &[&str]); 4] = [
     (
         ModelFault::Quota,

@@ -33,8 +33,8 @@ pub struct Extras<P: Protocol> {
     /// [`Router::first_output_timeout`](crate::Router::first_output_timeout).
     pub awaits_output: bool,
 
-    /// `true` if the [keep-alive](super::Blocks::keep_alive) is an event that changes the reply, such as a numbered event. A
-    /// resumable reply then stores it like other events.
+    /// `true` if the [keep-alive](super::Blocks::keep_alive) is an event that changes the reply, such as a numbered
+    /// event. A resumable reply then stores it like other events.
     pub stores_keep_alive: bool,
 
     /// Returns `false` if the request wants the answer as one JSON document in place of a stream.

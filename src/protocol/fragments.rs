@@ -85,8 +85,8 @@ impl Calls {
         }
     }
 
-    /// Returns the position of the same complete call: the list at the end of an answer numbers its items from zero, and
-    /// not every server numbers its events so.
+    /// Returns the position of the same complete call: the list at the end of an answer numbers its items from zero,
+    /// and not every server numbers its events so.
     fn repeated(&self, delta: &CallDelta<'_>) -> Option<usize> {
         let at = *self
             .complete

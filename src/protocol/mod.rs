@@ -175,8 +175,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     ) -> Session<Self::Blocks>;
 
     /// Reads what an event of a stream adds to the answer, and passes each piece to `to`: the inverse of what the
-    /// [session](Self::session) writes for the parts of the shared vocabulary. An event that is specific to the protocol
-    /// adds nothing, which is the default.
+    /// [session](Self::session) writes for the parts of the shared vocabulary. An event that is specific to the
+    /// protocol adds nothing, which is the default.
     fn deltas(event: &Self::Event, to: &mut dyn FnMut(Delta<'_>)) {
         let _ = (event, to);
     }

@@ -511,8 +511,8 @@ impl<'a> Question<'a> {
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or more
-    /// than 32,759 letters and digits after normalization (NFKC), or the id has more than 64 bytes.
+    /// [`SendError::Invalid`] when title and message together have more than 8,000 characters as they are shown, or
+    /// more than 32,759 letters and digits after normalization (NFKC), or the id has more than 64 bytes.
     pub fn to_text(&self) -> Result<String, SendError> {
         (self.ask)(self.confirmation)
     }

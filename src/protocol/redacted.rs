@@ -77,8 +77,9 @@ impl fmt::Debug for Cut<'_> {
     }
 }
 
-/// A URL of which `Debug` hides the parts that may contain credentials: user name and password, query, and fragment. A text
-/// that is neither a URL with a scheme nor a path from `/` is hidden: a key may have been given in place of the URL.
+/// A URL of which `Debug` hides the parts that may contain credentials: user name and password, query, and fragment. A
+/// text that is neither a URL with a scheme nor a path from `/` is hidden: a key may have been given in place of the
+/// URL.
 ///
 /// ```
 /// use copilot_wire::protocol::RedactedUrl;

@@ -6,8 +6,8 @@ use crate::json::short::Token;
 use crate::json::template::Template;
 use crate::json::{Escape, escape};
 
-/// The maximum size in bytes of the text of one event. Escaped, it has at most six times as many bytes; the lowest known
-/// limit of a client is 10 million.
+/// The maximum size in bytes of the text of one event. Escaped, it has at most six times as many bytes; the lowest
+/// known limit of a client is 10 million.
 pub(crate) const LONGEST_PIECE: usize = 1 << 20;
 
 /// The bytes before and after every piece of text of a reply, until the state of the session changes.

@@ -191,8 +191,8 @@ impl Record {
         self
     }
 
-    /// Sets the extensions of the request. They are kept without an observer too: a guard may have added a permit, which
-    /// is returned when it is dropped.
+    /// Sets the extensions of the request. They are kept without an observer too: a guard may have added a permit,
+    /// which is returned when it is dropped.
     pub(crate) fn extensions(mut self, extensions: &Extensions) -> Self {
         self.extensions.clone_from(extensions);
         self

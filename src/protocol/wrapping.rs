@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-/// The beginnings and ends of the texts that clients send in the user's place, in any dialect: recorded from Claude Code
-/// 2.1.197 and 2.1.330, Codex 0.169.0 and qwen-code 0.24.4, except `<user_instructions>`, which only earlier versions of
-/// Codex send. The last two are the summaries of compactions, which a model wrote.
+/// The beginnings and ends of the texts that clients send in the user's place, in any dialect: recorded from Claude
+/// Code 2.1.197 and 2.1.330, Codex 0.169.0 and qwen-code 0.24.4, except `<user_instructions>`, which only earlier
+/// versions of Codex send. The last two are the summaries of compactions, which a model wrote.
 const WRAPPINGS: &[(&str, &str)] = &[
     ("<system-reminder>", "</system-reminder>"),
     ("<local-command-caveat>", "</local-command-caveat>"),

@@ -166,8 +166,8 @@ impl<B: Blocks> Writer<'_, B> {
         self.state.has_begun
     }
 
-    /// Returns `true` once a [block of text](Block::Text) was opened. Text in events of the protocol's own opens none, nor
-    /// does text with a [frame](super::Session::frame) from the beginning.
+    /// Returns `true` once a [block of text](Block::Text) was opened. Text in events of the protocol's own opens none,
+    /// nor does text with a [frame](super::Session::frame) from the beginning.
     #[must_use]
     pub fn has_text(&self) -> bool {
         self.state.has_text

@@ -36,8 +36,9 @@ pub struct Replies {
 impl Replies {
     /// Creates the replies of a server with several users.
     ///
-    /// `spawn` runs a task to its end, such as `tokio::spawn`. A reply belongs to the [`User`](crate::protocol::User) of its request, whom a
-    /// guard has added: no other user can read or cancel it. Without a user the reply is not resumable.
+    /// `spawn` runs a task to its end, such as `tokio::spawn`. A reply belongs to the [`User`](crate::protocol::User)
+    /// of its request, whom a guard has added: no other user can read or cancel it. Without a user the reply is not
+    /// resumable.
     pub fn per_user<S, T>(store: impl ReplyStore + 'static, spawn: S) -> Self
     where
         S: Fn(Task) -> T + Send + Sync + 'static,
@@ -84,10 +85,10 @@ impl Replies {
     /// Sets the limits of one reply, in bytes and in events, beyond which it is not stored. The defaults are 8 MiB and
     /// 100,000 events. While the store is unavailable, at most this much of each reply is in memory.
     ///
-    /// Beyond the limits the log ends with [`ReplyEnd::Lost`](super::ReplyEnd::Lost), and the reply continues for the readers that are
-    /// connected to this server; without a reader it fails. From then on at most 256 KiB of the reply are in memory:
-    /// the agent waits for the furthest reader, and a reader that falls further behind gets a failure. The same applies
-    /// to a reply whose log was lost or was ended by another server.
+    /// Beyond the limits the log ends with [`ReplyEnd::Lost`](super::ReplyEnd::Lost), and the reply continues for the
+    /// readers that are connected to this server; without a reader it fails. From then on at most 256 KiB of the reply
+    /// are in memory: the agent waits for the furthest reader, and a reader that falls further behind gets a failure.
+    /// The same applies to a reply whose log was lost or was ended by another server.
     #[must_use]
     pub fn limit(mut self, bytes: usize, events: u64) -> Self {
         (self.limits.bytes, self.limits.events) = (bytes, events);
@@ -125,9 +126,9 @@ impl Replies {
     ///
     /// Use it for servers that share a store behind a proxy or a mesh that ends every stream after some time. The
     /// connection is broken earlier, after a whole event, like a network failure. The body fails with
-    /// [`Interrupted`](crate::agent::Interrupted), which servers turn into an incomplete response (HTTP/1) or a reset stream
-    /// (HTTP/2). At a shutdown every connection is broken within a second, so that readers continue at another server,
-    /// while the replies continue here until [the patience](crate::Router::drain) is over.
+    /// [`Interrupted`](crate::agent::Interrupted), which servers turn into an incomplete response (HTTP/1) or a reset
+    /// stream (HTTP/2). At a shutdown every connection is broken within a second, so that readers continue at another
+    /// server, while the replies continue here until [the patience](crate::Router::drain) is over.
     ///
     /// Only connections of replies that can be resumed are broken, once their log is stored; connections that were
     /// [joined](Self::join) and WebSockets are not. A client that does not resume after a broken connection shows an

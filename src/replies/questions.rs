@@ -14,8 +14,8 @@ use crate::agent::Request;
 use crate::protocol::consent::{Asked, Consent};
 use crate::protocol::{Env, Protocol, Verdict};
 
-/// The time for which a used question is stored. Questions that are older than an hour are stale in any case; the rest is
-/// for a clock of the store that is ahead for a while.
+/// The time for which a used question is stored. Questions that are older than an hour are stale in any case; the rest
+/// is for a clock of the store that is ahead for a while.
 const USED: Duration = Duration::from_secs(26 * 60 * 60);
 
 /// The time for which the common key is stored.

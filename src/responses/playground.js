@@ -2,6 +2,7 @@
 
 class ResponsesFront extends ModelFront {
   static label = "Responses";
+  static listed = /responses$/;
   static about = { title: "As a coding client", text: "What Codex, Copilot’s command line and the AI SDK send and read: items, reasoning, function calls." };
 
   constructor(mount, page) {

@@ -106,8 +106,8 @@ impl Router {
     ///
     /// Guards run in the order in which they were added, on every route, including documents and routes that are
     /// mounted later. They do not run for preflights, nor for a path or a method without a route. [`Site::guard`] adds
-    /// a guard to some agents only. The [`RouteKind`](super::RouteKind) in the extensions is the purpose of the route, so that a limit of
-    /// turns can exempt stops and resumed replies; [`max_turns`](Self::max_turns) is such a limit.
+    /// a guard to some agents only. The [`RouteKind`](super::RouteKind) in the extensions is the purpose of the route,
+    /// so that a limit of turns can exempt stops and resumed replies; [`max_turns`](Self::max_turns) is such a limit.
     ///
     /// ```
     /// use copilot_wire::Router;
@@ -146,9 +146,9 @@ impl Router {
     /// One body may use half of the free memory. A body that does not fit is refused with status 503. So however many
     /// uploads stall, small requests are still read.
     ///
-    /// A request holds up to six times its bytes, and up to forty times if it has nothing but short elements. Each object therefore counts as
-    /// at least 213 bytes and each further element as 13, which only weighs for bodies of little else. A body that alone
-    /// weighs more than the budget is refused with status 413.
+    /// A request holds up to six times its bytes, and up to forty times if it has nothing but short elements. Each
+    /// object therefore counts as at least 213 bytes and each further element as 13, which only weighs for bodies of
+    /// little else. A body that alone weighs more than the budget is refused with status 413.
     #[must_use]
     pub fn body_budget(mut self, bytes: usize) -> Self {
         self.settings().limits.budget = Budget::new(bytes);
@@ -166,8 +166,8 @@ impl Router {
     }
 
     /// Sets the time that the head of a response waits for the first output of the agent, in protocols whose clients
-    /// [retry turns that fail in a stream](crate::protocol::Extras::awaits_output), such as those of language models. The
-    /// default is 5 seconds; with zero the head is sent at once.
+    /// [retry turns that fail in a stream](crate::protocol::Extras::awaits_output), such as those of language models.
+    /// The default is 5 seconds; with zero the head is sent at once.
     ///
     /// A turn that fails within this time without output is answered with the [status](AgentError::status) of its
     /// error, 400 by default, and `x-should-retry: false` unless the error is [retryable](AgentError::retryable). A
@@ -201,8 +201,8 @@ impl Router {
     }
 
     /// Sets the maximum number of running turns of one user: the [`User`] that a guard has added, such as
-    /// [`Keys::guard`](super::Keys::guard). Further turns are refused with status 429 and `retry-after`. By default there is no limit, and
-    /// requests without a user have none. A turn counts as for [`max_turns`](Self::max_turns).
+    /// [`Keys::guard`](super::Keys::guard). Further turns are refused with status 429 and `retry-after`. By default
+    /// there is no limit, and requests without a user have none. A turn counts as for [`max_turns`](Self::max_turns).
     ///
     /// [`User`]: crate::protocol::User
     #[must_use]
@@ -211,9 +211,9 @@ impl Router {
         self
     }
 
-    /// Sets the maximum number of turns that one user may begin in a minute of the clock. Further turns are refused with
-    /// status 429, and `retry-after` with the remaining seconds of the minute. By default there is no limit. Users and
-    /// turns are those of [`max_turns_per_user`](Self::max_turns_per_user).
+    /// Sets the maximum number of turns that one user may begin in a minute of the clock. Further turns are refused
+    /// with status 429, and `retry-after` with the remaining seconds of the minute. By default there is no limit. Users
+    /// and turns are those of [`max_turns_per_user`](Self::max_turns_per_user).
     #[must_use]
     pub fn max_turns_per_minute(mut self, turns: u32) -> Self {
         self.settings().turn_limits.of_minute = turns;
@@ -282,8 +282,9 @@ impl Router {
     /// From this call on no new turn begins: such a request is refused with status 503 and `retry-after`, once its body
     /// is complete. A stalled upload gets no response; the server closes its connection. Documents, resumed replies and
     /// stops are still answered. Running turns continue, with or without a client, until `patience`, such as a sleep,
-    /// is ready. Then each remaining turn ends with the failure of its protocol and [`Outcome::ShutDown`](crate::protocol::Outcome::ShutDown), and its
-    /// agent is dropped. Clients are told not to retry the turn.
+    /// is ready. Then each remaining turn ends with the failure of its protocol and
+    /// [`Outcome::ShutDown`](crate::protocol::Outcome::ShutDown), and its agent is dropped. Clients are told not to
+    /// retry the turn.
     ///
     /// Returns when the server has taken the last byte of every response and dropped its body, and the ends of
     /// resumable replies are stored. This is at once if no turn runs, and otherwise at most 5 seconds after `patience`,
@@ -310,9 +311,9 @@ impl Router {
     /// configuration while a server runs.
     ///
     /// Every request from now on is answered by `next`, on whichever connection it arrives, and so is every turn of an
-    /// open [WebSocket](super::socket): it meets the guards, limits, hosts, origins and agents of `next`. Requests that have
-    /// arrived before end as they began, with the agent, the limits and the stores of then: a long reply may go on for
-    /// hours after the key of its user was removed.
+    /// open [WebSocket](super::socket): it meets the guards, limits, hosts, origins and agents of `next`. Requests that
+    /// have arrived before end as they began, with the agent, the limits and the stores of then: a long reply may go on
+    /// for hours after the key of its user was removed.
     ///
     /// Running turns still count in [`max_turns`](Self::max_turns), and [`drain`](Self::drain) waits for them.
     /// Questions in text can still be answered, once, unless `next` has another [secret](Self::secret). Stores are

@@ -132,6 +132,8 @@ fn play(kit: &Kit, turn: &Turn, running: &mut Option<Running>, found: &mut Vec<(
     let response = exchange::send(&scene.router, builder, sent);
     let (head, body) = response.into_parts();
     let stream = exchange::whole(body);
+    let faults = std::mem::take(&mut *parts::FAULTS.lock().unwrap());
+    assert!(faults.is_empty(), "these parts cannot be said: {faults:?}");
     let kind = head.headers[CONTENT_TYPE].to_str().unwrap().to_owned();
     let status = if head.status == 200 {
         String::new()

@@ -1,5 +1,6 @@
 //! An agent that says the parts of a case.
 
+use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use copilot_wire::json::Json;
@@ -8,14 +9,34 @@ use copilot_wire::protocol::{
     Protocol, SendError, Status, Table, ToolCall, ToolRun, Usage,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
+use futures::FutureExt as _;
 
 /// The parts of the next turn, one in a line: a word, and JSON.
 #[derive(Clone, Debug)]
 pub(crate) struct Parts(pub(crate) Arc<Mutex<Vec<String>>>);
 
+/// The faults of cases, which the router would make failures of their turns.
+pub(crate) static FAULTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 #[async_trait]
 impl<P: Protocol> Agent<P> for Parts {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let said = AssertUnwindSafe(self.say(request, reply)).catch_unwind();
+        said.await.unwrap_or_else(|panic| {
+            if panic.downcast_ref() != Some(&"on purpose") {
+                FAULTS.lock().unwrap().push(format!("{self:?}"));
+            }
+            resume_unwind(panic)
+        })
+    }
+}
+
+impl Parts {
+    async fn say<P: Protocol>(
+        &self,
+        request: Request<P>,
+        reply: Reply<P>,
+    ) -> Result<(), AgentError> {
         let mut reply = Some(reply);
         let lines = self.0.lock().unwrap().clone();
         for line in &lines {

@@ -17,8 +17,6 @@
     feature = "ui_stream"
 ))]
 mod above;
-#[cfg(all(feature = "ag_ui", feature = "ui_stream"))]
-mod dialogs;
 #[path = "../exchange/mod.rs"]
 mod exchange;
 mod forgery;

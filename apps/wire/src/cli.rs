@@ -174,7 +174,8 @@ Examples:
 /// The options of `wire chat`.
 #[derive(Args, Debug)]
 pub(crate) struct Chat {
-    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of the protocol is added
+    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of
+    /// the protocol is added
     pub(crate) url: String,
     /// The front end to emulate
     #[arg(long, short, value_parser = any)]
@@ -212,7 +213,8 @@ pub(crate) struct Chat {
 /// The options of `wire check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of the protocol is added. Of an agent for editors (acp), the command that starts it
+    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of
+    /// the protocol is added. Of an agent for editors (acp), the command that starts it
     pub(crate) url: String,
     /// The front end whose rules apply
     #[arg(long, short, value_parser = any)]

@@ -492,7 +492,8 @@ impl<A: Agent<Acp> + 'static> Connection<A> {
     }
 }
 
-/// Sends a reply except for its last frame, which is returned. `None` if the output is closed, or the reply was dropped.
+/// Sends a reply except for its last frame, which is returned. `None` if the output is closed, or the reply was
+/// dropped.
 async fn pass(mut body: Body, recorder: &mut Recorder, out: &mpsc::Sender<Bytes>) -> Option<Bytes> {
     loop {
         let frame = poll_fn(|cx| Pin::new(&mut body).poll_next(cx))

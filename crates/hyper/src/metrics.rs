@@ -8,7 +8,8 @@ use std::time::Duration;
 use copilot_wire::protocol::Turn;
 use copilot_wire::replies::StoreHealth;
 
-/// Counters and histograms over all turns. An observer of a [`Router`](copilot_wire::Router). `Display` writes them for Prometheus.
+/// Counters and histograms over all turns. An observer of a [`Router`](copilot_wire::Router). `Display` writes them for
+/// Prometheus.
 #[derive(Debug, Default)]
 pub struct Metrics(Mutex<BTreeMap<Labels, Sums>>);
 

@@ -157,7 +157,7 @@ mod tests {
             ("Do streams pass nginx?", "servers", "nginx"),
             (
                 "How are signatures of GitHub verified?",
-                "access",
+                "github",
                 "verified",
             ),
         ] {

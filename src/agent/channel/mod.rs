@@ -36,8 +36,8 @@
 //! text were in the slot of a thread, another thread that writes a part or ends the turn could not find it.
 //!
 //! While the head of the response waits for the first output (`State::held`), no bytes are sent. If a turn fails then,
-//! and the buffer contains only the bytes that open the reply (`State::opening`), the body of an error response replaces
-//! these bytes. The same happens if a document fails, because nothing of it was sent either.
+//! and the buffer contains only the bytes that open the reply (`State::opening`), the body of an error response
+//! replaces these bytes. The same happens if a document fails, because nothing of it was sent either.
 //!
 //! In a protocol whose head waits, the first write opens the reply, or the first keep-alive. Until then the answer of
 //! another server can become the reply ([`Passthrough`]): its frames are written as they came, those before the first

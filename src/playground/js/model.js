@@ -22,12 +22,16 @@ const toolsField = (front) =>
 class ModelFront extends Front {
   static unnamed = "Assistant";
 
+  /** The end of the path in place of which the list of models is, if requests must name one. */
+  static listed = null;
+
   constructor(mount, page, tools) {
     super(mount, page);
     this.tools = tools;
     this.offered = true;
     this.system = "";
-    this.ready = this.list(this.path.replace(/(chat\/completions|responses|messages)$/, "models"), {}, ({ data }) => asArray(data).map(({ id }) => id));
+    const { listed } = this.constructor;
+    if (listed) this.ready = this.list(this.path.replace(listed, "models"), {}, ({ data }) => asArray(data).map(({ id }) => id));
   }
 
   intro() {

@@ -116,21 +116,6 @@ impl Ledger {
         state.open.remove(&(place, asked));
         state.spend(asked)
     }
-
-    /// Marks the answer of a dialog as used, which does not tell when it was asked. `None` if it was used within the last
-    /// hour. Turns with several clocks are not told apart by their times.
-    pub(super) fn spend_dialog(&self, place: PlaceId, now: u64) -> Option<Asked> {
-        let mut state = self.lock(now);
-        let asked = Asked {
-            minute: now,
-            tag: place.tag(),
-        };
-        let mut minutes = now.saturating_sub(MINUTES)..=now;
-        let is_new = state.has_many_clocks
-            || !minutes.any(|minute| state.used.contains(&Asked { minute, ..asked }))
-                && state.spend(asked);
-        is_new.then_some(asked)
-    }
 }
 
 impl State {

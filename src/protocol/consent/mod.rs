@@ -58,8 +58,8 @@ struct Shared {
 }
 
 impl Consent {
-    /// Returns the shared `Consent` of all turns in this process that run without a router, such as those of tests, each
-    /// with a clock of its own. Its key is random.
+    /// Returns the shared `Consent` of all turns in this process that run without a router, such as those of tests,
+    /// each with a clock of its own. Its key is random.
     pub(crate) fn of_process() -> Self {
         static PROCESS: OnceLock<Consent> = OnceLock::new();
         let new = || Self::with(random(), Ledger::of_many_clocks());
@@ -161,11 +161,6 @@ impl Consent {
         let tag = question.tag(key);
         self.0.ledger.open(place, Asked { minute, tag });
         Ok(question.line(&text, key))
-    }
-
-    /// Marks an answer of a dialog as used, at a place that only the same request has. `None` if it was used before.
-    pub(crate) fn spend_dialog(&self, place: PlaceId, minute: u64) -> Option<Asked> {
-        self.0.ledger.spend_dialog(place, minute)
     }
 
     /// Checks the user's answer, and marks the question as used. Returns the answer and, if it counts, the question.

@@ -69,12 +69,6 @@ impl PlaceId {
         }
         Self(digest.finalize().into())
     }
-
-    /// Returns the first 64 bits.
-    pub(super) fn tag(&self) -> u64 {
-        let first = self.0.first_chunk().copied();
-        u64::from_be_bytes(first.unwrap_or_default())
-    }
 }
 
 /// The values of a question that its proof authenticates.

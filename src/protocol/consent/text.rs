@@ -114,8 +114,8 @@ pub(super) fn is_plain(text: &str) -> bool {
 }
 
 /// Returns `true` if `text` is one word of a machine, such as an id, a time, a URL, a media type or base64. No renderer
-/// can use it to hide a part of other texts: it has no brackets, quotes, backticks, tildes, bars or dollars, and no sign
-/// that begins a block.
+/// can use it to hide a part of other texts: it has no brackets, quotes, backticks, tildes, bars or dollars, and no
+/// sign that begins a block.
 pub(super) fn is_token(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:+=,@&?#%".contains(&byte);
     let is_double = |pair: &[u8]| matches!(pair, b"::" | b"%%");

@@ -92,11 +92,11 @@ pub enum SocketMessage {
 /// Polling the stream runs the agents, like polling a [`Body`](crate::Body). While it is not polled, because the client
 /// does not read, the agents wait as soon as their buffers are full. Dropping the socket drops the agents.
 ///
-/// Turns begin and end like those of `POST` requests: each is a request to the router as it is then, which may have been
-/// [replaced](Router::replace) since the handshake. If the guards do not know the caller any more (status 401), or its
-/// host or origin is no longer allowed, the request is refused, the running turns end, and the connection is closed with
-/// code 1008; if messages contain the headers that guards check, only unless a later one is accepted. A shutdown by [`Router::drain`] lets running turns end, and then
-/// closes the connection with code 1001.
+/// Turns begin and end like those of `POST` requests: each is a request to the router as it is then, which may have
+/// been [replaced](Router::replace) since the handshake. If the guards do not know the caller any more (status 401), or
+/// its host or origin is no longer allowed, the request is refused, the running turns end, and the connection is closed
+/// with code 1008; if messages contain the headers that guards check, only unless a later one is accepted. A shutdown
+/// by [`Router::drain`] lets running turns end, and then closes the connection with code 1001.
 ///
 /// # Limits
 ///

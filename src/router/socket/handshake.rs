@@ -18,8 +18,8 @@ use crate::router::version::Version;
 use crate::router::{RouteKind, Router};
 
 impl Router {
-    /// Opens a WebSocket for a request that [is a handshake](super::is_handshake). The server answers it with status 101, and
-    /// then passes messages to and from the [`Socket`].
+    /// Opens a WebSocket for a request that [is a handshake](super::is_handshake). The server answers it with status
+    /// 101, and then passes messages to and from the [`Socket`].
     ///
     /// The host and the guards are checked as for any request. The origin of a web page must be [allowed](Router::cors)
     /// or be the origin of this server, because browsers let every page open a WebSocket. A page of another origin must
