@@ -149,17 +149,21 @@ fn without_a_timer_there_is_none_and_no_panic() {
 #[cfg(not(feature = "playground"))]
 #[test]
 fn a_feature_that_is_missing_is_named() {
-    let ask = |path: &str| {
+    let ask = |path: &str, base: &str| {
         let body = stream::iter([Ok::<_, std::io::Error>(Bytes::new())]);
         let request = http::Request::get(path).body(body).unwrap();
         futures::executor::block_on(async {
-            let body = router(false).handle(request).await.into_body();
+            let router = router(false).base_path(base);
+            let body = router.handle(request).await.into_body();
             let frames: Vec<_> = body.map(|frame| frame.unwrap_or_default()).collect().await;
             String::from_utf8(frames.concat()).unwrap()
         })
     };
-    let (page, other) = (ask("/"), ask("/other"));
-    assert!(page.contains("the feature `playground`"), "{page}");
+    for (path, base) in [("/", ""), ("/agents/", "/agents"), ("/", "/agents")] {
+        let page = ask(path, base);
+        assert!(page.contains("the feature `playground`"), "{path}: {page}");
+    }
+    let other = ask("/other", "");
     assert!(
         other.contains("no such path") && !other.contains("feature"),
         "{other}"

@@ -97,10 +97,15 @@ pub trait Agent<P: Protocol>: Send + Sync {
     }
 
     /// Returns the number of tokens of a request as its model counts them, for clients that ask for it. `None` by
-    /// default: they get an estimate.
-    async fn count_tokens(&self, request: Request<P>) -> Option<u64> {
+    /// default: they get an estimate, as after a failure and at the [limits of turns](crate::Router::max_turns), which
+    /// apply to counts separately. Observers receive a report of each count and failure.
+    ///
+    /// # Errors
+    ///
+    /// An [`AgentError`], which is reported and not sent.
+    async fn count_tokens(&self, request: Request<P>) -> Result<Option<u64>, AgentError> {
         drop(request);
-        None
+        Ok(None)
     }
 }
 
@@ -123,7 +128,7 @@ macro_rules! agent_behind {
             fn count_tokens<'a, 'f>(
                 &'a self,
                 request: Request<P>,
-            ) -> Pin<Box<dyn Future<Output = Option<u64>> + Send + 'f>>
+            ) -> Pin<Box<dyn Future<Output = Result<Option<u64>, AgentError>> + Send + 'f>>
             where
                 'a: 'f,
                 Self: 'f,

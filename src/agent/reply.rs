@@ -145,8 +145,9 @@ impl<P: Protocol> Reply<P> {
 
     /// Sets a header of the response, as [`AgentError::header`](crate::protocol::AgentError::header) does for a
     /// failure. It is sent if the head of the response [waits for the first
-    /// output](crate::Router::first_output_timeout) or the answer is one document, and has no effect once the head is
-    /// sent.
+    /// output](crate::Router::first_output_timeout) or the answer is one document. It has no effect once the head is
+    /// sent, as after that time, nor for a client that joins or resumes a [stored reply](crate::replies). Of more than
+    /// 100 headers the rest has no effect.
     pub fn header(&self, name: HeaderName, value: HeaderValue) {
         self.channel.set_header(name, value);
     }

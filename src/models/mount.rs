@@ -89,15 +89,19 @@ impl<P: Dialect> Mount for Model<P> {
 }
 
 impl<P: Dialect> Models<P> {
-    /// Returns the requested model, or the first one if the request names none.
-    fn find(&self, base: &str, id: &str) -> Result<&Mounted<P>, Refusal> {
-        let named = match id {
+    /// Returns the requested model. If the request names none, this is the first one, whose name it gets.
+    fn find(&self, base: &str, message: &mut P::Request) -> Result<&Mounted<P>, Refusal> {
+        let name = P::model(message);
+        let named = match &**name {
             "" => self.named.at(base).first(),
             id => self.named.find(base, id),
         };
-        named
-            .or_else(|| self.others.get(base))
-            .ok_or_else(unknown_model)
+        let found = named.or_else(|| self.others.get(base));
+        let found = found.ok_or_else(unknown_model)?;
+        if name.is_empty() {
+            found.0.id().clone_into(name);
+        }
+        Ok(found)
     }
 }
 
@@ -126,12 +130,7 @@ impl<P: Dialect> Answers<P> {
         // Removed, because agents do not use them.
         let conversations = call.parts.extensions.remove::<UserConversations>();
         let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
-        let name = P::model(&mut message);
-        let (model, agent) = models.find(&self.base, name)?;
-        if name.is_empty() {
-            // So that the agent and the reply use the name of the model that answers.
-            model.id().clone_into(name);
-        }
+        let (model, agent) = models.find(&self.base, &mut message)?;
         let (may_retry, id) = (model.may_retry, Arc::<str>::from(model.id()));
         let own = match agent.is_gateway() {
             true => None,
@@ -178,9 +177,10 @@ pub(crate) async fn count_tokens<P: Dialect>(
 ) -> Option<u64> {
     let (path, _) = call.route().rsplit_once('/')?;
     let models = call.shared::<Models<P>>()?;
-    let found = models.find(path.strip_suffix(P::PATH)?, P::model(&mut message));
-    let agent = Arc::clone(&found.ok()?.1);
-    agent.count_tokens(call.into_request(message)).await
+    let found = models.find(path.strip_suffix(P::PATH)?, &mut message);
+    let (model, agent) = found.ok()?;
+    let (id, agent) = (Arc::<str>::from(model.id()), Arc::clone(agent));
+    call.agent_name(id).count_tokens(agent, message).await
 }
 
 /// Returns the document with the beginning of a reply, while the reply continues.

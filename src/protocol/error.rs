@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use super::{Failure, Refusal};
+use super::{Failure, MAX_HEADERS, Refusal};
 use crate::json::{JsonError, WriteError};
 use crate::sse::TooLarge;
 
@@ -369,10 +369,12 @@ impl AgentError {
         self
     }
 
-    /// Adds a header of the response. It is sent where the [status](Self::status) is.
+    /// Adds a header of the response, at most 100. It is sent where the [status](Self::status) is.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.push((name, value));
+        if self.headers.len() < MAX_HEADERS {
+            self.headers.push((name, value));
+        }
         self
     }
 

@@ -100,6 +100,7 @@ pub use part::{
 };
 pub use payloads::Payloads;
 pub use redacted::RedactedUrl;
+pub(crate) use refusal::MAX_HEADERS;
 pub use refusal::Refusal;
 pub use room::Room;
 #[allow(unused_imports, reason = "for protocols that check calls themselves")]

@@ -28,6 +28,9 @@ pub struct Refusal {
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
+/// The maximum number of headers that an agent or a refusal adds to a response. A [`http::HeaderMap`] panics at its own.
+pub(crate) const MAX_HEADERS: usize = 100;
+
 /// The header by which the official clients of language models decide whether to retry.
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
@@ -102,11 +105,13 @@ impl Refusal {
         self
     }
 
-    /// Adds a header of the response, such as `www-authenticate`. The header `retry-after` makes the refusal
+    /// Adds a header of the response, such as `www-authenticate`, at most 100. The header `retry-after` makes the refusal
     /// [retryable](Self::retryable).
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.push((name, value));
+        if self.headers.len() < MAX_HEADERS {
+            self.headers.push((name, value));
+        }
         self
     }
 

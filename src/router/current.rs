@@ -26,6 +26,7 @@ impl Current {
         let now = &inner.settings;
         let settings = Arc::make_mut(&mut next.settings);
         settings.turns = now.turns.clone();
+        settings.counts = now.counts.clone();
         settings.connections = now.connections.clone();
         settings.consent = now
             .consent

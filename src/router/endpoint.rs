@@ -239,10 +239,20 @@ impl HttpRequest {
         self
     }
 
-    /// Returns a parsed request as an agent gets it, for an endpoint that begins no turn.
-    pub fn into_request<P: Protocol>(self, message: P::Request) -> Request<P> {
+    /// Returns a parsed request as an agent gets it.
+    fn into_request<P: Protocol>(
+        mut self,
+        message: P::Request,
+        settings: P::Settings,
+    ) -> Request<P> {
+        copy_values(&mut self.parts);
         let (env, consent) = (self.settings.env.clone(), self.settings.consent.clone());
-        Request::of(self.parts, message, env, consent)
+        Request::<P>::of(self.parts, message, env, consent)
+            .settings(settings)
+            .params(self.params)
+            .with_path(self.public_path)
+            .with_agent(self.agent)
+            .with_recording(self.recording)
     }
 
     /// Answers a parsed request with `agent`, with the `settings` of a mount. The response is a stream, or one document
@@ -262,18 +272,10 @@ impl HttpRequest {
         let is_stream = (P::EXTRAS.is_stream)(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
-        copy_values(&mut self.parts);
-        let router = &*self.settings;
-        let (env, consent) = (router.env.clone(), router.consent.clone());
-        let request = Request::<P>::of(self.parts, message, env, consent)
-            .settings(settings)
-            .params(self.params)
-            .with_path(self.public_path)
-            .with_agent(self.agent)
-            .with_recording(self.recording);
-        let (router, running) = (self.settings, self.running);
+        let (router, running) = (Arc::clone(&self.settings), self.running.clone());
         #[cfg(feature = "resumable")]
-        let digest = self.digest;
+        let digest = std::mem::take(&mut self.digest);
+        let request = self.into_request::<P>(message, settings);
         // The request is created outside the future, which so contains one pointer to it instead of two copies.
         async move {
             #[cfg(feature = "resumable")]
@@ -333,27 +335,10 @@ impl HttpRequest {
         &self,
         work: impl Future<Output = Result<T, AgentError>>,
     ) -> Result<T, Refusal> {
-        let record = Record::new(self.env(), P::NAME)
-            .path(Some(Arc::clone(&self.public_path)))
-            .extensions(&self.parts.extensions);
-        let mut work = pin!(work);
-        let outcome =
-            poll_fn(
-                |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
-                    Ok(Poll::Pending) => Poll::Pending,
-                    Ok(Poll::Ready(outcome)) => Poll::Ready(Some(outcome)),
-                    Err(_) => Poll::Ready(None),
-                },
-            );
-        let ended = outcome.await;
+        let record = self.record::<P>();
+        let ended = caught(work).await;
         // The refusal is always sent, because nothing was sent before it.
-        let sent = true;
-        let outcome = match &ended {
-            Some(Ok(_)) => Outcome::Answered,
-            Some(Err(error)) => Outcome::Failed { error, sent },
-            None => Outcome::Panicked { sent },
-        };
-        record.finish(outcome, Progress::default());
+        report(&record, &ended, true);
         let message = match ended {
             Some(Ok(done)) => return Ok(done),
             Some(Err(error)) => error.message().to_owned(),
@@ -361,6 +346,53 @@ impl HttpRequest {
         };
         Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
     }
+
+    /// Returns the number of tokens of a request as the agent counts them, and reports it as a turn. `None` if the agent
+    /// does not count or fails, or at a limit: those of turns apply to counts too, but separately.
+    #[allow(dead_code, reason = "not every protocol has such a route")]
+    pub(crate) async fn count_tokens<P: Protocol>(
+        self,
+        agent: Arc<dyn Agent<P>>,
+        message: P::Request,
+    ) -> Option<u64> {
+        let _running = self.settings.enter_count(&self.parts.extensions)?;
+        let record = self.record::<P>().agent(self.agent.clone());
+        let request = self.into_request(message, P::Settings::default());
+        let ended = caught(async { agent.count_tokens(request).await }).await;
+        if !matches!(ended, Some(Ok(None))) {
+            // The client gets an estimate in place of a failure.
+            report(&record, &ended, false);
+        }
+        ended?.ok()?
+    }
+
+    fn record<P: Protocol>(&self) -> Record {
+        Record::new(self.env(), P::NAME)
+            .path(Some(Arc::clone(&self.public_path)))
+            .extensions(&self.parts.extensions)
+    }
+}
+
+/// Waits for a future. Returns `None` if it panics.
+async fn caught<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(polled) => polled.map(Some),
+            Err(_) => Poll::Ready(None),
+        },
+    )
+    .await
+}
+
+/// Reports the result of [`caught`] work. `sent` is `true` if a failure is sent to the client.
+fn report<T>(record: &Record, ended: &Option<Result<T, AgentError>>, sent: bool) {
+    let outcome = match ended {
+        Some(Ok(_)) => Outcome::Answered,
+        Some(Err(error)) => Outcome::Failed { error, sent },
+        None => Outcome::Panicked { sent },
+    };
+    record.finish(outcome, Progress::default());
 }
 
 impl fmt::Debug for HttpRequest {

@@ -47,10 +47,13 @@ pub(super) enum Found<'a> {
     OtherHost,
 }
 
-/// Returns the refusal of a path without a route. In a debug build it names the feature that has the path.
-pub(super) fn no_such_path(path: &str) -> Refusal {
-    let absent = |&&(own, _, is_built): &&(&str, &str, bool)| !is_built && own == path;
-    let message = match crate::ROUTES.iter().find(absent) {
+/// Returns the refusal of a path without a route, by the paths to look up for it. In a debug build it names the feature that has the path.
+pub(super) fn no_such_path<'a>(mut lookups: impl Iterator<Item = &'a str>) -> Refusal {
+    let absent = lookups.find_map(|path| {
+        let mut routes = crate::ROUTES.iter();
+        routes.find(|(own, _, is_built)| !is_built && *own == path)
+    });
+    let message = match absent {
         Some((_, feature, _)) if cfg!(debug_assertions) => Cow::Owned(format!(
             "no such path: it needs the feature `{feature}` of copilot-wire, and a mount"
         )),

@@ -35,6 +35,8 @@ pub(super) struct Settings {
     pub(super) consent: Consent,
     pub(super) turns: Turns,
     pub(super) turn_limits: TurnLimits,
+    /// The counts of tokens, with the same limits as turns.
+    pub(super) counts: Turns,
     /// `None` for [`FIRST_OUTPUT_TIMEOUT`].
     pub(super) first_output_timeout: Option<Duration>,
     #[cfg(feature = "resumable")]
@@ -66,6 +68,13 @@ impl Settings {
             }
         };
         entered.map_err(busy)
+    }
+
+    /// Adds a count of tokens. `None` at a limit.
+    pub(super) fn enter_count(&self, extensions: &Extensions) -> Option<Running> {
+        let (limits, user) = (&self.turn_limits, extensions.get());
+        let entered = self.counts.enter_turn(limits, user, || self.env.now());
+        entered.ok()
     }
 
     /// Refuses pages of origins that may not open a WebSocket.

@@ -56,7 +56,7 @@ impl Version {
                 response.headers_mut().insert(ALLOW, allow);
                 response
             }
-            Found::Nothing => refuse(&no_such_path(parts.uri.path())),
+            Found::Nothing => refuse(&no_such_path(self.settings.base.strip(parts.uri.path()))),
             Found::OtherHost => {
                 let message = "host not allowed";
                 refuse(&Refusal::new(StatusCode::MISDIRECTED_REQUEST, message))

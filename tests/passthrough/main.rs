@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
 mod broken;
+mod counts;
 mod documents;
 #[path = "../exchange/mod.rs"]
 mod exchange;

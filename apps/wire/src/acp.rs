@@ -33,7 +33,8 @@ const LONGEST: usize = 1024 * 1024;
 pub(crate) struct Options {
     #[command(flatten)]
     upstream: UpstreamSettings,
-    /// The name of a model at the upstream; may be given several times, for a choice in the editor. By default: all
+    /// The name of a model at the upstream; may be given several times, for a choice in the editor. In a name such as
+    /// 'claude-*' the star stands for any characters, and all models that the upstream lists are meant. By default: all
     /// models that the upstream lists
     #[arg(long = "model", value_name = "NAME")]
     models: Vec<String>,

@@ -5,13 +5,16 @@ use std::sync::PoisonError;
 use http::{HeaderName, HeaderValue};
 
 use super::{Channel, Outcome};
-use crate::protocol::{self, Protocol, Usage};
+use crate::protocol::{self, MAX_HEADERS, Protocol, Usage};
 
 impl<P: Protocol> Channel<P> {
-    /// Sets a header of the response.
+    /// Sets a header of the response, at most [`MAX_HEADERS`].
     pub(in crate::agent) fn set_header(&self, name: HeaderName, value: HeaderValue) {
         let mut state = self.lock();
-        state.headers.get_or_insert_default().append(name, value);
+        let headers = state.headers.get_or_insert_default();
+        if headers.len() < MAX_HEADERS {
+            headers.append(name, value);
+        }
     }
 
     /// Adds `usage` to the usage of the turn, and returns the sum.

@@ -40,7 +40,7 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
         if self.style == Style::Plain {
             return Ok(());
         }
-        let answers = question.dialog_decisions();
+        let answers = question.dialog_answers();
         let text = format!("{answers} (question `{}`)", question.id());
         self.paragraph(&text).await
     }

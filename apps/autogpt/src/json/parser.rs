@@ -80,13 +80,20 @@ pub fn find_object(text: &str, wanted: impl Fn(&Value) -> bool) -> Found {
             Ok(value) if wanted(&value) => return Found::Object(value),
             // Models sometimes quote the format before they use it, so the search goes on.
             Ok(value) => first = first.or(Some(value)),
-            // Braces in prose are never followed by a name and a colon. A quote begins a name in single quotes: what
-            // that object contains is not the object.
-            Err(_) if !parser.has_member && !inside.trim_start().starts_with('\'') => {}
+            // Braces in prose are never followed by a name and a colon. After a name in single quotes, what that object
+            // contains is not the object.
+            Err(_) if !parser.has_member && !is_quoted_name(inside) => {}
             Err(_) => return first.map_or(Found::Damaged, Found::Object),
         }
     }
     first.map_or(Found::Nothing, Found::Object)
+}
+
+/// Returns `true` if a text begins with a name in single quotes and a colon.
+fn is_quoted_name(text: &str) -> bool {
+    let name = text.trim_start().strip_prefix('\'');
+    let behind = name.and_then(|name| name.split_once('\''));
+    behind.is_some_and(|(_, rest)| rest.trim_start().starts_with(':'))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The agent of `wire serve`: a model at its server.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -391,37 +392,58 @@ impl Model {
         (prompt, headers)
     }
 
-    /// Asks the first server for the number of tokens of a request. `None` if it does not tell it.
-    async fn count<U: Speech, P: Protocol>(&self, request: Request<P>) -> Option<u64> {
-        let (path, read_members) = U::COUNT?;
-        let Named { server, model } = self.upstreams.first()?;
-        if server.never_counts.load(Ordering::Relaxed) {
-            return None;
-        }
+    /// Asks the first server for the number of tokens of a request. `None` if it does not count.
+    async fn count<U: Speech, P: Protocol>(
+        &self,
+        request: Request<P>,
+    ) -> Result<Option<u64>, AgentError> {
+        let counts = |named: &&Named| !named.server.never_counts.load(Ordering::Relaxed);
+        let first = self.upstreams.first().filter(counts);
+        let Some(((path, read_members), Named { server, model })) = U::COUNT.zip(first) else {
+            return Ok(None);
+        };
+        let facts = Facts::of(request.extensions());
+        facts.asked(&self.name);
         let (mut prompt, headers) = self.prompt::<U, P>(server, model, &request);
         let body = Relay::<U>::new().profile(&server.profile).body(&mut prompt);
-        let body = Json::parse(body).ok()?;
-        let members = body.members();
-        let members: Members = members
-            .filter(|(name, _)| read_members.contains(&&**name))
-            .collect();
+        let body = Json::parse(body)?;
+        let is_read = |(name, _): &(Cow<'_, str>, Json)| read_members.contains(&&**name);
+        let members: Members = body.members().filter(is_read).collect();
         let mut url = server.endpoint.clone();
         url.set_path(&format!("{}{path}", url.path()));
         let request = server.client.post(url).headers(headers);
-        let request = request.body(Json::encode(&members).ok()?.as_bytes().clone());
+        let members = Json::encode(&members)?;
+        let request = request.body(members.as_bytes().clone());
         let counting = async {
-            let answer = request.send().await.ok()?;
-            // There is no such path.
-            if matches!(answer.status().as_u16(), 404 | 405 | 501) {
-                server.never_counts.store(true, Ordering::Relaxed);
-            }
+            let answer = request.send().await;
+            let answer =
+                answer.map_err(|error| fault(ModelFault::NoAnswer, ClientError::from(error)))?;
+            let (status, headers) = (answer.status(), answer.headers().clone());
+            facts.answered(status);
             let mut body = Vec::new();
-            if answer.status() == StatusCode::OK {
-                read(answer, LONGEST_ERROR, &mut body).await;
+            read(answer, LONGEST_ERROR, &mut body).await;
+            let document = Json::parse(body.clone()).unwrap_or_default();
+            let error = document.get("error").map(|error| error.kind());
+            // With an error of its dialect the server has the path, and does not know a model or an item.
+            if matches!(status.as_u16(), 405 | 501) || status == 404 && error != Some(Kind::Object)
+            {
+                server.never_counts.store(true, Ordering::Relaxed);
+                return Ok(None);
             }
-            Json::parse(body).ok()?.get("input_tokens")?.as_u64()
+            if status != StatusCode::OK {
+                return Err(server.noted(refused::<U>(status, &headers, &body), &facts));
+            }
+            let count = document.get("input_tokens").and_then(|it| it.as_u64());
+            let missing = || fault(ModelFault::NotAnAnswer, "it has no number of tokens");
+            count.map(Some).ok_or_else(missing)
         };
-        timeout(COUNTING, counting).await.ok()?
+        let late = |_| {
+            Err(fault(
+                ModelFault::NoAnswer,
+                "the count has not arrived in time",
+            ))
+        };
+        timeout(COUNTING, counting).await.unwrap_or_else(late)
     }
 
     async fn relay<U: Speech, P: Protocol>(
@@ -526,7 +548,7 @@ impl<P: Protocol> Agent<P> for Model {
         }
     }
 
-    async fn count_tokens(&self, request: Request<P>) -> Option<u64> {
+    async fn count_tokens(&self, request: Request<P>) -> Result<Option<u64>, AgentError> {
         match self.dialect {
             Dialect::Chat => self.count::<OpenAi, P>(request).await,
             Dialect::Responses => self.count::<Responses, P>(request).await,

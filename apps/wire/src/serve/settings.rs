@@ -390,20 +390,22 @@ impl UpstreamSettings {
     }
 }
 
-/// Returns the names, and the listed ones that are like those with a `*`.
+/// Returns the names, and the listed ones that are like those with a `*`, each of which must match one.
 fn chosen(names: &[String], listed: &[String]) -> Result<Vec<String>, Failure> {
     let mut chosen = Vec::new();
     for name in names {
         let like = listed.iter().filter(|listed| is_like(listed, name));
+        let count = chosen.len();
         match name.contains('*') {
             true => chosen.extend(like.cloned()),
             false => chosen.push(name.clone()),
         }
+        if chosen.len() == count {
+            let why = "the upstream lists no such model";
+            return Err(Failure::new(format!("--model: {name}: {why}")));
+        }
     }
-    match chosen.is_empty() {
-        true => Err(Failure::new("--model: the upstream lists no such model")),
-        false => Ok(chosen),
-    }
+    Ok(chosen)
 }
 
 /// Returns `true` if a name is like a pattern, in which `*` stands for any characters.

@@ -203,7 +203,7 @@ impl Question {
 
     /// Returns the instructions for answering in a dialog.
     #[must_use]
-    pub fn dialog_decisions(&self) -> &'static str {
+    pub fn dialog_answers(&self) -> &'static str {
         match self {
             Self::Command(_) => {
                 "Accept to run it, dismiss to go on without it, reply `n` to end, or say what to do instead."

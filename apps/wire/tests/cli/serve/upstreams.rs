@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Gateway, KEY, chunk, hello};
+use crate::program::run;
 use crate::upstream::{Script, Upstream, response, stream};
 
 /// Starts a gateway with a file of settings, in which `{0}` and `{1}` are the addresses of the upstreams.
@@ -324,14 +325,55 @@ fn tokens_are_counted_by_a_server_that_can() {
             assert!(body["model"] == "m" && !body[member].is_null(), "{body}");
         }
     }
-    // The others estimate, and are not asked again.
-    for (dialect, count) in [("chat", 0), ("messages", 1), ("responses", 1)] {
-        let upstream = Upstream::new([response("404 Not Found", "", "{}")]);
-        let gateway = Gateway::before(upstream.address, dialect, &["--model", "m"]);
-        for _ in 0..2 {
-            assert!(ask(&gateway).iter().all(|count| *count < 321), "{dialect}");
+    // The others estimate. They are not asked again if they do not have the path.
+    let unknown = json!({"type": "error", "error": {"type": "not_found_error", "message": "m"}});
+    let unknown = unknown.to_string();
+    for (status, body, asked) in [
+        ("404 Not Found", "{}", 1),
+        ("404 Not Found", r#"{"detail": "Not Found"}"#, 1),
+        ("404 Not Found", "404 page not found", 1),
+        ("405 Method Not Allowed", &unknown, 1),
+        ("501 Not Implemented", "", 1),
+        ("404 Not Found", &unknown, 4),
+        ("400 Bad Request", "{}", 4),
+    ] {
+        for (dialect, asked) in [("chat", 0), ("messages", asked), ("responses", asked)] {
+            let upstream = Upstream::new([response(status, "", body)]);
+            let gateway = Gateway::before(upstream.address, dialect, &["--model", "m"]);
+            let place = format!("{dialect}: {status}: {body}");
+            for _ in 0..2 {
+                assert!(ask(&gateway).iter().all(|count| *count < 321), "{place}");
+            }
+            assert_eq!(upstream.asked().len(), asked, "{place}");
         }
-        assert_eq!(upstream.asked().len(), count, "{dialect}");
+    }
+}
+
+#[test]
+fn counts_are_logged() {
+    let upstream = Upstream::new([
+        response("200 OK", "", r#"{"input_tokens": 321}"#),
+        response("401 Unauthorized", "", "{}"),
+    ]);
+    let more = ["--model", "m", "--json"];
+    let gateway = Gateway::before(upstream.address, "messages", &more);
+    let body = json!({"model": "m", "messages": [{"role": "user", "content": "x"}]}).to_string();
+    for counted in [true, false] {
+        let (head, body) = gateway.request("POST", "/v1/messages/count_tokens", &[], &body);
+        assert!(
+            head.status == 200 && body.contains("321") == counted,
+            "{body}"
+        );
+    }
+    for (outcome, status) in [("answered", 200), ("failed", 401)] {
+        let line: Value = serde_json::from_str(&gateway.line()).unwrap();
+        assert_eq!(line["turn"], outcome, "{line}");
+        assert_eq!(line["path"], "/v1/messages/count_tokens", "{line}");
+        assert_eq!(
+            (&line["model"], &line["upstream_status"]),
+            (&json!("m"), &json!(status)),
+            "{line}"
+        );
     }
 }
 
@@ -359,5 +401,30 @@ fn listed_models_are_chosen_by_their_names() {
         let mut ids: Vec<_> = models.map(|it| it["id"].as_str().unwrap()).collect();
         ids.sort_unstable();
         assert_eq!(ids, expected, "{names:?}");
+    }
+    for names in [
+        &["gemini-*"][..],
+        &["gpt-5", "gemini-*"],
+        &["gpt-*", "gemini-*"],
+    ] {
+        let upstream = Upstream::new([response("200 OK", "", &list)]);
+        let url = format!("http://{}", upstream.address);
+        let mut arguments = vec![
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--upstream",
+            &url,
+            "--dialect",
+            "chat",
+        ];
+        arguments.extend(names.iter().flat_map(|name| ["--model", name]));
+        let refused = run(&arguments, "");
+        let why = "--model: gemini-*: the upstream lists no such model";
+        assert!(
+            refused.status == 2 && refused.err.contains(why),
+            "{}",
+            refused.err
+        );
     }
 }
