@@ -234,12 +234,28 @@ impl<T: Wire> Wire for List<T> {
     }
 
     fn each_odd(&self, place: &Place<'_>, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-        for (at, element) in self.all().enumerate() {
+        let mut all = self.all().enumerate().peekable();
+        while let Some((at, element)) = all.next() {
             let place = place.element(at);
-            match element {
-                Ok(value) => value.each_odd(&place, each),
-                Err(json) if !T::HAS_SECRET => odd(&place, json, each),
-                Err(_) => {}
+            let json = match element {
+                Ok(value) => {
+                    value.each_odd(&place, each);
+                    continue;
+                }
+                Err(_) if T::HAS_SECRET => continue,
+                Err(json) => json,
+            };
+            // Those that follow each other are one array: a place for each would take many times their memory.
+            let mut row = String::new();
+            while let Some((_, Err(next))) = all.next_if(|(_, next)| next.is_err()) {
+                row.extend([",", next.text()]);
+            }
+            match row.is_empty() {
+                true => odd(&place, json, each),
+                false => {
+                    let row = Json::parse(format!("[{}{row}]", json.text()));
+                    odd(&place, &row.unwrap_or_default(), each);
+                }
             }
         }
     }

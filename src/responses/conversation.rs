@@ -30,7 +30,7 @@ impl Conversation for ResponsesRequest {
             .map(|text| message(Role::System, text))
             .into_iter()
             .chain(text.map(|text| message(Role::User, text)))
-            .chain(list.into_iter().flat_map(List::all).flat_map(any_items))
+            .chain(list.into_iter().flat_map(all_items))
     }
 
     fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {
@@ -117,12 +117,28 @@ impl Conversation for ResponsesRequest {
     }
 }
 
-fn any_items<'a>(item: Result<&'a Item, &'a Json>) -> Vec<HistoryItem<'a>> {
-    match item {
-        Ok(item) => items(item),
-        Err(json) if json.is_null() => Vec::new(),
-        Err(json) => Contents::read(json).into_message(Role::Other),
-    }
+/// Returns what the items say. Those in another form that follow each other are one message.
+fn all_items(list: &List<Item>) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    let mut all = list.all().peekable();
+    let each = std::iter::from_fn(move || {
+        let json = match all.next()? {
+            Ok(item) => return Some(items(item)),
+            Err(json) => json,
+        };
+        let mut row = String::new();
+        while let Some(Err(next)) = all.next_if(Result::is_err) {
+            row.extend(["\n", next.text()]);
+        }
+        Some(match row.is_empty() {
+            true if json.is_null() => Vec::new(),
+            true => Contents::read(json).into_message(Role::Other),
+            false => {
+                let row = format!("{}{row}", json.text());
+                vec![HistoryItem::Message(Message::new(Role::Other, row))]
+            }
+        })
+    });
+    each.flatten()
 }
 
 fn items(item: &Item) -> Vec<HistoryItem<'_>> {

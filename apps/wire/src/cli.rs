@@ -113,7 +113,8 @@ The agent must know the key: see `wire keys --help`.")]
     #[command(
         after_help = "A signed request to the example server, in three terminals:
   wire keys --key test.key --port 8080
-  GITHUB_SIGNATURES=http://127.0.0.1:8080/meta/public_keys/copilot_api cargo run -p hyper-server --features signatures
+  GITHUB_SIGNATURES=http://127.0.0.1:8080/meta/public_keys/copilot_api \\
+    cargo run -p hyper-server --features signatures
   wire sign --key test.key fixtures/github-copilot/req-docs-minimal.json \\
     --curl http://127.0.0.1:7777/github | sh"
     )]
