@@ -263,7 +263,7 @@ impl HttpRequest {
     /// The agent of a stream runs in the body of the response, once the wait for its first output is over. During this
     /// wait, and for a document, the agent runs in this future and is dropped with it.
     pub fn answer_request<P: Protocol>(
-        mut self,
+        self,
         agent: Arc<dyn Agent<P>>,
         message: P::Request,
         settings: P::Settings,
@@ -271,10 +271,10 @@ impl HttpRequest {
         // Computed before the request is moved into the turn.
         let is_stream = (P::EXTRAS.is_stream)(&message);
         #[cfg(feature = "resumable")]
-        let replies = self.resumable::<P>(&message);
-        let (router, running) = (Arc::clone(&self.settings), self.running.clone());
+        let resumable = self.resumable::<P>(&message);
         #[cfg(feature = "resumable")]
-        let digest = std::mem::take(&mut self.digest);
+        let resumable = resumable.map(|replies| (replies, self.digest.clone()));
+        let (router, running) = (Arc::clone(&self.settings), self.running.clone());
         let request = self.into_request::<P>(message, settings);
         // The request is created outside the future, which so contains one pointer to it instead of two copies.
         async move {
@@ -283,7 +283,7 @@ impl HttpRequest {
                 replies.begin(&request, &router.consent, &router.env).await;
             }
             #[cfg(feature = "resumable")]
-            if let Some(replies) = replies {
+            if let Some((replies, digest)) = resumable {
                 let answer = replies.answer(agent, request, &digest).await;
                 return match answer {
                     Ok(body) => respond::<P>(body, is_stream, &router).await,
