@@ -143,14 +143,14 @@ fn all_items(list: &List<Item>) -> impl Iterator<Item = HistoryItem<'_>> + Send 
 
 fn items(item: &Item) -> Vec<HistoryItem<'_>> {
     let mut odd = Contents::default();
-    match item.called_tool().and(item.unknown.get("arguments")) {
+    match item.unknown.get("arguments") {
         // They are the arguments of the call.
-        Some(_) => {
+        Some(_) if item.called_tool().is_some() => {
             let mut rest = item.clone();
             rest.unknown.retain(|name| name != "arguments");
             odd.add_odd(&rest, &[]);
         }
-        None => odd.add_odd(item, &[]),
+        _ => odd.add_odd(item, &[]),
     }
     if item.is_message() {
         odd.append(item.content.contents(attachment));
