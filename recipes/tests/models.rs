@@ -6,7 +6,7 @@ use copilot_wire::openai::{Function, Model, OpenAi};
 use copilot_wire::protocol::{AgentError, Protocol, ToolCall, Usage};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use copilot_wire_kit::openai::OpenAiClient;
-use copilot_wire_kit::{ToolOutcome, Clock, Harness, Script, Step};
+use copilot_wire_kit::{Clock, Harness, Script, Step, ToolOutcome};
 use recipes::models::async_openai_agent::AsyncOpenAiAgent;
 use recipes::models::genai_agent::GenAiAgent;
 use recipes::models::reqwest_agent::ReqwestAgent;
