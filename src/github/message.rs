@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::decision::ConfirmationDecision;
 use super::reference::Reference;
-use crate::json::{Json, List, Members, Wire, present};
+use crate::json::{Json, Kind, List, Members, Wire, present};
 use crate::protocol::redacted::{Cut, Size};
 use crate::protocol::{self, ContentPart};
 
@@ -101,7 +101,11 @@ impl Message {
             Some(FunctionCall {
                 id,
                 name: string(function, "name")?,
-                arguments: string(function, "arguments").unwrap_or_default(),
+                // Some servers of models send the object itself.
+                arguments: match function.get("arguments") {
+                    Some(json) if json.kind() == Kind::Object => json.text().to_owned(),
+                    _ => string(function, "arguments").unwrap_or_default(),
+                },
             })
         };
         // Both forms, the older one last: no sender is known to use both.

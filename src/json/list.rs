@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use super::error::JsonError;
 use super::kind::Kind;
 use super::object_writer::ValueWriter;
-use super::place::{Place, odd};
+use super::place::{Place, odd, says_something};
 use super::reader::Reader;
 use super::value::Json;
 use super::wire::Wire;
@@ -248,7 +248,9 @@ impl<T: Wire> Wire for List<T> {
             // Those that follow each other are one array: a place for each would take many times their memory.
             let mut row = String::new();
             while let Some((_, Err(next))) = all.next_if(|(_, next)| next.is_err()) {
-                row.extend([",", next.text()]);
+                if says_something(next) {
+                    row.extend([",", next.text()]);
+                }
             }
             match row.is_empty() {
                 true => odd(&place, json, each),

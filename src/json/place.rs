@@ -73,13 +73,17 @@ impl fmt::Display for Place<'_> {
 
 /// Calls `each` with a value of another type than its place has, unless the value says nothing.
 pub(super) fn odd(place: &Place<'_>, value: &Json, each: &mut dyn FnMut(&Place<'_>, &Json)) {
-    let is_empty = match value.kind() {
-        Kind::Null | Kind::Bool => true,
-        Kind::Array => value.elements().next().is_none(),
-        Kind::Object => value.members().next().is_none(),
-        _ => value.text() == "\"\"",
-    };
-    if !is_empty {
+    if says_something(value) {
         each(place, value);
+    }
+}
+
+/// Returns `true` if a value has a number, or a text that is not empty.
+pub(super) fn says_something(value: &Json) -> bool {
+    match value.kind() {
+        Kind::Null | Kind::Bool => false,
+        Kind::Array => value.elements().any(|element| says_something(&element)),
+        Kind::Object => value.members().any(|(_, member)| says_something(&member)),
+        _ => value.text() != "\"\"",
     }
 }

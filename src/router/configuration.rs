@@ -146,7 +146,7 @@ impl Router {
     /// One body may use half of the free memory. A body that does not fit is refused with status 503. So however many
     /// uploads stall, small requests are still read.
     ///
-    /// A request holds up to six times its bytes, and up to 45 times if it has nothing but short elements. Each
+    /// A request holds up to six times its bytes, and up to forty times if it has nothing but short elements. Each
     /// object therefore counts as at least 213 bytes and each further element as 13, which only weighs for bodies of
     /// little else. A body that alone weighs more than the budget is refused with status 413.
     #[must_use]

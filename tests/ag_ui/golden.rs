@@ -1,4 +1,4 @@
-//! What only this protocol has, to the byte.
+//! Streams with events that only this protocol has, to the byte.
 
 use copilot_wire::ag_ui::{Interrupt, Mount, StateDelta, StateSnapshot};
 use serde_json::json;

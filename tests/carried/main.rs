@@ -1,4 +1,4 @@
-//! Whatever a request says reaches the model, in every dialect, or stands in the list of what is left out.
+//! Everything in a request reaches the model, in every dialect, or stands in the list of what is left out.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic)]
 
 mod another_type;

@@ -27,7 +27,7 @@ pub(crate) struct Turn {
     expected: BTreeMap<String, String>,
 }
 
-/// How a turn begins.
+/// The beginning of a turn: its request.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Ask {
     /// With the usual request of the protocol.

@@ -1,4 +1,4 @@
-//! What servers store, to the byte: a server of the next version reads what one of this version has stored.
+//! Keys, records and questions as servers store them, to the byte: a server of the next version reads what one of this version has stored.
 
 use std::fmt::Write as _;
 use std::ops::Range;

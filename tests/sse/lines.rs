@@ -9,6 +9,8 @@ use copilot_wire::protocol::{Frames, Framing};
 use copilot_wire::sse::{Event, Frame, TooLarge};
 use proptest::prelude::*;
 
+use crate::properties::sizes;
+
 /// Decodes with the given chunk sizes, over and over, up to the end or the error.
 fn decode(mut stream: &[u8], sizes: &[usize], limit: usize) -> (Vec<String>, Result<(), TooLarge>) {
     let mut decoder = Decoder::new().limit(limit);
@@ -61,10 +63,6 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(&b"a line that is longer than the words and blocks that are searched at once, by far"[..]),
     ];
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
-}
-
-fn sizes() -> impl Strategy<Value = Vec<usize>> {
-    prop::collection::vec(1_usize..20, 1..10)
 }
 
 proptest! {

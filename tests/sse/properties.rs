@@ -105,7 +105,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 
-fn sizes() -> impl Strategy<Value = Vec<usize>> {
+pub(crate) fn sizes() -> impl Strategy<Value = Vec<usize>> {
     prop::collection::vec(1_usize..20, 1..10)
 }
 

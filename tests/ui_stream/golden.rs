@@ -1,4 +1,4 @@
-//! What only this protocol has, to the byte. Clients of every version read it in `tests/interop/ui-stream`.
+//! Streams with chunks that only this protocol has, to the byte. Clients of every version read it in `tests/interop/ui-stream`.
 
 use copilot_wire::json::Json;
 use copilot_wire::protocol::AgentError;

@@ -24,7 +24,7 @@ impl Environment for Fixed {
     }
 }
 
-/// What the editor sends: a new session, and a prompt in it.
+/// The messages of the editor: a new session, and a prompt in it.
 const MESSAGES: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]}}"#,
     "\n",

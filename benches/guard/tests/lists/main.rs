@@ -100,6 +100,6 @@ fn a_request_of_long_contents_holds_at_most_six_times_its_length() {
 }
 
 #[test]
-fn a_request_of_tiny_elements_holds_at_most_45_times_its_length() {
-    check(tiny(), 45.0);
+fn a_request_of_tiny_elements_holds_at_most_forty_times_its_length() {
+    check(tiny(), 40.0);
 }
