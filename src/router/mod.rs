@@ -30,10 +30,7 @@ mod version;
 
 pub use configuration::Router;
 pub use cors::Cors;
-#[allow(
-    unused_imports,
-    reason = "not every protocol has an endpoint of its own"
-)]
+#[allow(unused_imports, reason = "not every protocol adds an endpoint")]
 pub(crate) use endpoint::AgentEndpoint;
 pub use endpoint::{Endpoint, HttpRequest, RouteKind, json, stream};
 pub use keys::{Keys, KeysError};
