@@ -104,7 +104,9 @@ impl Message {
                 // Some servers of models send the object itself.
                 arguments: match function.get("arguments") {
                     Some(json) if json.kind() == Kind::Object => json.text().to_owned(),
-                    _ => string(function, "arguments").unwrap_or_default(),
+                    json => json
+                        .and_then(|it| Some(it.string()?.into_owned()))
+                        .unwrap_or_default(),
                 },
             })
         };

@@ -252,13 +252,11 @@ impl<T: Wire> Wire for List<T> {
                     row.extend([",", next.text()]);
                 }
             }
-            match row.is_empty() {
-                true => odd(&place, json, each),
-                false => {
-                    let row = Json::parse(format!("[{}{row}]", json.text()));
-                    odd(&place, &row.unwrap_or_default(), each);
-                }
-            }
+            let row = match row.is_empty() {
+                true => json.clone(),
+                false => Json::parse(format!("[{}{row}]", json.text())).unwrap_or_default(),
+            };
+            odd(&place, &row, each);
         }
     }
 
