@@ -47,26 +47,23 @@ fn what_stands_in_place_of_a_list_is_read_as_its_element() {
     }
 }
 
-/// However deep a value is, in any place of any request.
+/// However deep a value is, in each kind of place of every front end.
 #[test]
 fn depth_needs_no_stack() {
     const DEEP: usize = 10_000;
-    let down = |open: &str, close: &str| open.repeat(DEEP) + "0" + &close.repeat(DEEP);
     let deep = [
-        down("[", "]"),
-        down(r#"{"x":"#, "}"),
-        down(r#"{"content":["#, "]}"),
-        down(r#"{"text":{"data":["#, "]}}"),
         "[".repeat(DEEP) + &"]".repeat(DEEP),
+        r#"{"text":{"content":["#.repeat(DEEP) + &"]}}".repeat(DEEP),
     ];
     let mut seen = BTreeSet::new();
     for (front_end, request, markers) in cases() {
         for Marked { pointer, path, .. } in markers {
+            let name = path.rsplit('.').next().unwrap();
+            if !seen.insert(format!("{front_end} {name}")) {
+                continue;
+            }
             let outer = pointer.rsplit_once('/').map(|(outer, _)| outer.to_owned());
             for pointer in outer.iter().chain([&pointer]) {
-                if !seen.insert(format!("{front_end}{path}{}", pointer.len())) {
-                    continue;
-                }
                 let mut request = request.clone();
                 *request.pointer_mut(pointer).unwrap() = "here it is deep".into();
                 let request = request.to_string();
@@ -76,5 +73,5 @@ fn depth_needs_no_stack() {
             }
         }
     }
-    assert!(seen.len() > 100, "{}", seen.len());
+    assert!(seen.len() > 50, "{}", seen.len());
 }
