@@ -1,19 +1,17 @@
-//! Copies the first server of the guide, with an agent that fails or is silent, at a free port.
+//! Copies the first server of the reference, with an agent that fails or is silent, at a free port.
 
 use std::path::Path;
 use std::{env, fs};
 
-const CHAPTER: &str = "../../src/guide/servers.md";
-/// The replacements in the guide's snippet.
+const PAGE: &str = "../../src/guide/first_server.md";
+/// The replacements in the snippet.
 const AGENT: [&str; 2] = [
-    "Ok(reply.text(&request.prompt().unwrap_or_default()).await?)",
-    r#"match request.prompt().as_deref() {
-            Some("fail") => Err(std::io::Error::other("the disk is full").into()),
-            _ => {
-                tokio::time::sleep(std::time::Duration::from_secs(20)).await;
-                Ok(reply.text("late").await?)
-            }
-        }"#,
+    r#"reply.text(format!("There is one book on {topic}.")).await?;"#,
+    r#"if topic == "fail" {
+            return Err(std::io::Error::other("the disk is full").into());
+        }
+        tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+        reply.text("late").await?;"#,
 ];
 const LISTENER: [&str; 2] = [
     r#"let listener = TcpListener::bind("127.0.0.1:7777").await?;"#,
@@ -22,9 +20,9 @@ const LISTENER: [&str; 2] = [
 ];
 
 fn main() {
-    println!("cargo::rerun-if-changed={CHAPTER}");
-    let chapter = fs::read_to_string(CHAPTER).unwrap();
-    let server = chapter.split("```no_run\n").nth(1).unwrap();
+    println!("cargo::rerun-if-changed={PAGE}");
+    let page = fs::read_to_string(PAGE).unwrap();
+    let server = page.split("```no_run\n").nth(1).unwrap();
     let mut server = server.split("```").next().unwrap().to_owned();
     for [from, to] in [AGENT, LISTENER] {
         assert_eq!(server.matches(from).count(), 1, "{from} in {server}");

@@ -233,16 +233,3 @@ async fn what_runs_fills_the_file() {
     let gone = store.read(&id(1), 0).await;
     assert!(matches!(gone, Err(StoreError::Gone)), "{gone:?}");
 }
-
-#[test]
-fn the_guide_shows_what_is_there() {
-    let guide = include_str!("../../../src/guide/resumable.md");
-    let chapter = guide
-        .split("# One server that restarts: SQLite")
-        .nth(1)
-        .unwrap();
-    let shown = chapter.split("```text\n").nth(2).unwrap();
-    let shown = shown.split("```").next().unwrap();
-    assert!(shown.contains("async fn append("), "{shown}");
-    assert!(include_str!("../src/sqlite.rs").contains(shown), "{shown}");
-}

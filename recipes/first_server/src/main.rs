@@ -1,3 +1,3 @@
-//! The first server of the guide.
+//! The first server of the reference.
 
 include!(concat!(env!("OUT_DIR"), "/server.rs"));

@@ -123,7 +123,7 @@ pub(crate) fn program() -> Command {
     Command::new(folder.join("examples/server"))
 }
 
-/// nginx, as the guide shows it, in front of some servers.
+/// nginx, as the README shows it, in front of some servers.
 pub(crate) struct Nginx {
     pub(crate) address: SocketAddr,
     folder: PathBuf,
@@ -148,7 +148,7 @@ impl Nginx {
                 fastcgi_temp_path {path}/f; uwsgi_temp_path {path}/u; scgi_temp_path {path}/s;
                 {}
             }}",
-            of_guide(address, servers)
+            of_readme(address, servers)
         );
         fs::write(folder.join("nginx.conf"), configuration).unwrap();
         let program = if PathBuf::from("/usr/sbin/nginx").exists() {
@@ -175,14 +175,14 @@ impl Nginx {
     }
 }
 
-/// Returns the configuration that the guide shows, with these servers.
-fn of_guide(address: SocketAddr, servers: &[SocketAddr]) -> String {
-    let guide = include_str!("../../../../src/guide/resumable.md");
-    let block = &guide[guide.find("upstream agents {").unwrap()..];
+/// Returns the configuration that the README shows, with these servers.
+fn of_readme(address: SocketAddr, servers: &[SocketAddr]) -> String {
+    let readme = include_str!("../../README.md");
+    let block = &readme[readme.find("upstream agents {").unwrap()..];
     let mut block = block[..block.find("```").unwrap()].to_owned();
-    for (of_guide, server) in ["10.0.0.11:7777", "10.0.0.12:7777"].iter().zip(servers) {
-        assert!(block.contains(of_guide), "{block}");
-        block = block.replace(of_guide, &server.to_string());
+    for (of_readme, server) in ["10.0.0.11:7777", "10.0.0.12:7777"].iter().zip(servers) {
+        assert!(block.contains(of_readme), "{block}");
+        block = block.replace(of_readme, &server.to_string());
     }
     block.replace("server {", &format!("server {{ listen {address};"))
 }

@@ -76,7 +76,7 @@ fn server(url: &str, authority: &Path) -> Command {
     command
 }
 
-/// Two servers share replies, over TLS, as a user who has only the rights that the guide lists.
+/// Two servers share replies, over TLS, as a user who has only the rights that the README lists.
 #[tokio::test]
 #[ignore = "needs redis-server"]
 async fn tls() {

@@ -149,10 +149,10 @@ fn spawn(port: u16, folder: &PathBuf, arguments: &[String]) -> Child {
         .expect("redis-server is installed")
 }
 
-/// Returns the command that creates a user of Redis, as the guide shows it.
+/// Returns the command that creates a user of Redis, as the README shows it.
 pub(crate) fn rights(user: &str, password: &str, prefix: &str) -> String {
-    let guide = include_str!("../../../../src/guide/resumable.md");
-    let command = &guide[guide.find("ACL SETUSER").unwrap()..];
+    let readme = include_str!("../../README.md");
+    let command = &readme[readme.find("ACL SETUSER").unwrap()..];
     let command = &command[..command.find("```").unwrap()];
     let command = command.replace("chat:*", &format!("{prefix}*"));
     command

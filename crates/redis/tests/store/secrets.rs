@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use crate::redis::{Redis, rights};
 use crate::support::id;
 
-/// A user with the rights that the guide lists can do everything, and needs each of them.
+/// A user with the rights that the README lists can do everything, and needs each of them.
 #[tokio::test]
 #[ignore = "needs redis-server"]
 async fn a_user_for_a_prefix() {
