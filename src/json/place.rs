@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::kind::Kind;
+use super::scan::skip_space;
+use super::string::skip_string;
 use super::value::Json;
 
 /// The place of a value in a JSON document, such as `messages[3].role`. It is made of references, so that nothing is
@@ -78,12 +79,26 @@ pub(super) fn odd(place: &Place<'_>, value: &Json, each: &mut dyn FnMut(&Place<'
     }
 }
 
-/// Returns `true` if a value has a number, or a text that is not empty.
+/// Returns `true` if a value has a number, or a text that is not empty. Not recursive, however deep the value is.
 pub(super) fn says_something(value: &Json) -> bool {
-    match value.kind() {
-        Kind::Null | Kind::Bool => false,
-        Kind::Array => value.elements().any(|element| says_something(&element)),
-        Kind::Object => value.members().any(|(_, member)| says_something(&member)),
-        _ => value.text() != "\"\"",
+    let bytes = value.text().as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'0'..=b'9' => return true,
+            b'"' => {
+                // A valid text has no error.
+                let Ok((end, _)) = skip_string(bytes, at + 1) else {
+                    return true;
+                };
+                let is_name = bytes.get(skip_space(bytes, end)) == Some(&b':');
+                if !is_name && end > at + 2 {
+                    return true;
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
     }
+    false
 }

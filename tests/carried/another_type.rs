@@ -1,8 +1,10 @@
 //! Values of another type than their place: each once, in the role where it stands, and no secret.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
-use crate::prompts;
+use crate::{Marked, cases, prompts};
 
 /// Returns the roles of the messages of a prompt in which the marker is, once for each time.
 fn roles(front_end: &str, request: &Value) -> Vec<String> {
@@ -43,4 +45,33 @@ fn what_stands_in_place_of_a_list_is_read_as_its_element() {
         let prompt: Value = serde_json::from_str(&prompt).unwrap();
         assert_eq!(prompt["messages"], row["messages"], "{row}");
     }
+}
+
+/// However deep a value is, in each kind of place of every front end.
+#[test]
+fn depth_needs_no_stack() {
+    const DEEP: usize = 10_000;
+    let deep = [
+        "[".repeat(DEEP) + &"]".repeat(DEEP),
+        r#"{"text":{"content":["#.repeat(DEEP) + &"]}}".repeat(DEEP),
+    ];
+    let mut seen = BTreeSet::new();
+    for (front_end, request, markers) in cases() {
+        for Marked { pointer, path, .. } in markers {
+            let name = path.rsplit('.').next().unwrap();
+            if !seen.insert(format!("{front_end} {name}")) {
+                continue;
+            }
+            let outer = pointer.rsplit_once('/').map(|(outer, _)| outer.to_owned());
+            for pointer in outer.iter().chain([&pointer]) {
+                let mut request = request.clone();
+                *request.pointer_mut(pointer).unwrap() = "here it is deep".into();
+                let request = request.to_string();
+                for value in &deep {
+                    let _ = prompts(&front_end, &request.replace("\"here it is deep\"", value));
+                }
+            }
+        }
+    }
+    assert!(seen.len() > 50, "{}", seen.len());
 }
