@@ -85,35 +85,6 @@ impl MessagesRequest {
         self.stream == Some(true)
     }
 
-    /// Returns an estimate of the tokens of the request: a quarter of the bytes of its texts, its
-    /// calls and results, its system prompt and its tools, and 1,600 for each image or document.
-    #[must_use]
-    pub fn estimated_tokens(&self) -> u64 {
-        /// The approximate number of tokens of an image of the maximum size.
-        const MEDIA: usize = 1_600;
-        let block = |block: &ContentBlock| match block {
-            ContentBlock::Text(block) => (block.text.len(), 0),
-            ContentBlock::Thinking(block) => (block.thinking.len(), 0),
-            ContentBlock::ToolUse(call) => (call.name.len() + call.input.as_bytes().len(), 0),
-            ContentBlock::ToolResult(result) => (result.text().len(), 0),
-            ContentBlock::Other(_) => (0, MEDIA),
-        };
-        let content = |content: &Content| match content {
-            Content::Text(text) => (text.len(), 0),
-            content => content.parts().iter().map(block).fold((0, 0), add),
-        };
-        let messages = self
-            .messages
-            .iter()
-            .map(|message| content(&message.content));
-        let (bytes, media) = messages.fold(content(&self.system), add);
-        // Schemas of tools are part of the prompt, and often the longest one.
-        let tools = self.tools.iter().map(|tool| tool.to_json().len());
-        let bytes = bytes + tools.sum::<usize>();
-        // Four bytes a token is the usual estimate for English.
-        (bytes.div_ceil(4) + media).max(1) as u64
-    }
-
     /// Returns an iterator over the tools that the client runs; empty if `tool_choice` is `none`.
     /// Tools of another `type` run on Anthropic's servers.
     pub(super) fn offered(&self) -> impl Iterator<Item = &Tool> + Send {
@@ -152,10 +123,6 @@ pub(super) fn no_threads(reason: &str) -> Refusal {
     let message = format!("{reason}: send the whole conversation");
     let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
     refusal.at("thread").code(ErrorObject::NO_THREADS)
-}
-
-fn add(one: (usize, usize), other: (usize, usize)) -> (usize, usize) {
-    (one.0 + other.0, one.1 + other.1)
 }
 
 /// A message of a request.

@@ -38,7 +38,7 @@ pub use card::{Card, Catalog, cards, unknown_model};
 pub use chat::{chat, chat_with_contents};
 pub use free_text::{free_text_arguments, free_text_input, free_text_tool};
 #[allow(unused_imports, reason = "not every dialect counts tokens")]
-pub(crate) use mount::count_tokens;
+pub(crate) use mount::{TokenCounts, estimated_tokens};
 pub use passthrough::Passthrough;
 #[allow(unused_imports, reason = "one dialect has it")]
 pub(crate) use profile::NO_REASONING;

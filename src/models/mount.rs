@@ -8,16 +8,17 @@ use std::time::Duration;
 use async_trait::async_trait;
 #[cfg(feature = "resumable")]
 use futures_core::Stream as _;
-use http::{Method, Response};
+use http::{Method, Response, StatusCode};
 
 use super::card::{list, unknown_model};
 use super::named::Named;
 use super::rate_limit::rename_rate_limits;
 use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
-use crate::conversations::{RecordError, UserConversations};
-use crate::protocol::Refusal;
-use crate::router::{Endpoint, HttpRequest, Mount, MountError, Site, stream};
+use crate::conversations::{RecordError, Recording, UserConversations};
+use crate::json::Json;
+use crate::protocol::{Conversation, Env, HistoryItem, Refusal};
+use crate::router::{Endpoint, HttpRequest, Mount, MountError, Site, json, stream};
 
 /// The timeout for all calls to a store of conversations before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
@@ -122,13 +123,8 @@ impl<P> Answers<P> {
 
 impl<P: Dialect> Answers<P> {
     async fn answer(&self, mut call: HttpRequest) -> Result<(Response<Body>, bool), Refusal> {
-        let body = std::mem::take(&mut call.body);
-        if let Some(conversations) = call.conversations(call.route()) {
-            call.parts.extensions.insert(conversations);
-        }
-        let mut message = P::read(&call.parts, body)?;
-        // Removed, because agents do not use them.
-        let conversations = call.parts.extensions.remove::<UserConversations>();
+        let route = call.route().to_owned();
+        let (mut message, conversations) = read::<P>(&mut call, &route)?;
         let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
         let (model, agent) = models.find(&self.base, &mut message)?;
         let (may_retry, id) = (model.may_retry, Arc::<str>::from(model.id()));
@@ -140,14 +136,8 @@ impl<P: Dialect> Answers<P> {
             Some(response) => response,
             None => {
                 let agent = Arc::clone(agent);
-                let (settings, recording) = match conversations {
-                    Some(conversations) => {
-                        let resumed = P::resume(&mut message, conversations.clone());
-                        let resumed = call.env().within(RESUMING, resumed).await;
-                        resumed.ok_or(RecordError::Unavailable("no answer".into()))??
-                    }
-                    None => Default::default(),
-                };
+                let resumed = resume::<P>(&mut message, conversations, call.env());
+                let (settings, recording) = resumed.await?;
                 if let Some(events) = P::prepared(&message, &settings, call.env()) {
                     let storing = recording.and_then(|mut turn| turn.push(&events));
                     if let Some(storing) = storing {
@@ -168,19 +158,112 @@ impl<P: Dialect> Answers<P> {
     }
 }
 
-/// Returns the number of tokens of a request as its model counts them, at a path that is one part longer than that of
-/// turns. `None` if it does not.
+/// Reads a request, and returns the conversations that it may continue. `route` is the path of turns.
+fn read<P: Dialect>(
+    call: &mut HttpRequest,
+    route: &str,
+) -> Result<(P::Request, Option<UserConversations>), Refusal> {
+    let body = std::mem::take(&mut call.body);
+    if let Some(conversations) = call.conversations(route) {
+        call.parts.extensions.insert(conversations);
+    }
+    let message = P::read(&call.parts, body)?;
+    // Removed, because agents do not use them.
+    Ok((message, call.parts.extensions.remove()))
+}
+
+/// Adds the stored turns to a request that continues a conversation by an id.
+async fn resume<P: Dialect>(
+    message: &mut P::Request,
+    conversations: Option<UserConversations>,
+    env: &Env,
+) -> Result<(P::Settings, Option<Recording>), Refusal> {
+    let Some(conversations) = conversations else {
+        return Ok(Default::default());
+    };
+    let resumed = env.within(RESUMING, P::resume(message, conversations));
+    let resumed = resumed.await;
+    resumed.ok_or(RecordError::Unavailable("no answer".into()))?
+}
+
+/// The endpoint, one part below the path of turns, for the number of tokens of a request: that of the agent, or an
+/// estimate.
 #[allow(dead_code, reason = "not every dialect has such a path")]
-pub(crate) async fn count_tokens<P: Dialect>(
-    call: HttpRequest,
-    mut message: P::Request,
-) -> Option<u64> {
-    let (path, _) = call.route().rsplit_once('/')?;
-    let models = call.shared::<Models<P>>()?;
-    let found = models.find(path.strip_suffix(P::PATH)?, &mut message);
-    let (model, agent) = found.ok()?;
-    let (id, agent) = (Arc::<str>::from(model.id()), Arc::clone(agent));
-    call.agent_name(id).count_tokens(agent, message).await
+pub(crate) struct TokenCounts<P> {
+    /// The type that the document names.
+    object: Option<&'static str>,
+    dialect: PhantomData<fn() -> P>,
+}
+
+#[allow(dead_code, reason = "not every dialect has such a path")]
+impl<P: Dialect> TokenCounts<P> {
+    pub(crate) fn new(object: Option<&'static str>) -> Self {
+        Self {
+            object,
+            dialect: PhantomData,
+        }
+    }
+
+    async fn count(mut call: HttpRequest) -> Result<u64, Refusal> {
+        let path = call.route().rsplit_once('/').unwrap_or_default().0;
+        let path = path.to_owned();
+        let (mut message, conversations) = read::<P>(&mut call, &path)?;
+        // Nothing is recorded: a conversation is not locked for longer than it is read.
+        resume::<P>(&mut message, conversations, call.env()).await?;
+        let estimated = estimated_tokens(&message);
+        let models = call.shared::<Models<P>>();
+        let base = path.strip_suffix(P::PATH).unwrap_or_default();
+        let found = models.map(|models| models.find(base, &mut message));
+        let Some(Ok((model, agent))) = found else {
+            return Ok(estimated);
+        };
+        let (id, agent) = (Arc::<str>::from(model.id()), Arc::clone(agent));
+        let counted = call.agent_name(id).count_tokens(agent, message).await;
+        Ok(counted.unwrap_or(estimated))
+    }
+}
+
+#[async_trait]
+impl<P: Dialect> Endpoint for TokenCounts<P> {
+    async fn call(&self, call: HttpRequest) -> Response<Body> {
+        let tokens = match Self::count(call).await {
+            Ok(tokens) => tokens,
+            Err(refusal) => return self.refuse(&refusal),
+        };
+        let count = Json::object(|count| {
+            count
+                .opt_str("object", self.object)
+                .u64("input_tokens", tokens);
+        });
+        json(StatusCode::OK, count.as_bytes().to_vec())
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        P::refuse(refusal).map(Body::full)
+    }
+}
+
+/// Returns an estimate of the tokens of a request: a quarter of the bytes of its texts, calls, results and tools, which
+/// is usual for English, and 1,600 for each file.
+#[allow(dead_code, reason = "not every dialect counts")]
+pub(crate) fn estimated_tokens(request: &impl Conversation) -> u64 {
+    let (mut bytes, mut files) = (0, 0);
+    for item in request.raw_history() {
+        match item {
+            HistoryItem::Message(message) => bytes += message.text.len(),
+            HistoryItem::Reasoning(text) => bytes += text.len(),
+            HistoryItem::Attachment(_) => files += 1,
+            HistoryItem::Call(call) => bytes += call.name.len() + call.arguments.len(),
+            HistoryItem::Result(result) => bytes += result.content.len(),
+        }
+    }
+    for tool in request.tools() {
+        // Schemas are part of the prompt, and often the longest one.
+        let schema = tool.parameters.as_ref();
+        bytes += tool.name.len() + tool.description.len();
+        bytes += schema.map_or(0, |schema| schema.as_bytes().len());
+    }
+    (bytes.div_ceil(4) + files * 1_600).max(1) as u64
 }
 
 /// Returns the document with the beginning of a reply, while the reply continues.

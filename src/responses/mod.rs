@@ -115,10 +115,10 @@
 //! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
 
 mod block;
+mod compact;
 mod content;
 mod conversation;
 mod conversations;
-mod count;
 mod decoder;
 mod documents;
 mod error;

@@ -4,14 +4,14 @@ use http::Method;
 #[cfg(feature = "resumable")]
 use http::Response;
 
-use super::count::{Compact, InputTokens};
+use super::compact::Compact;
 #[cfg(feature = "resumable")]
 use super::stored;
 use super::{Responses, ResponsesRequest, Storage, routes, session, socket, stored_turn};
 #[cfg(feature = "resumable")]
 use crate::agent::Body;
 use crate::conversations::{Recording, UserConversations};
-use crate::models::{self, Dialect};
+use crate::models::{self, Dialect, TokenCounts};
 use crate::protocol::{Env, Refusal};
 use crate::router::{MountError, Site};
 
@@ -42,7 +42,8 @@ impl Dialect for Responses {
 
     fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
         site.socket(path, socket::ResponsesSocket::default)?;
-        site.shared_route(Method::POST, &format!("{path}/input_tokens"), InputTokens)?;
+        let counts = TokenCounts::<Self>::new(Some("response.input_tokens"));
+        site.shared_route(Method::POST, &format!("{path}/input_tokens"), counts)?;
         site.shared_route(Method::POST, &format!("{path}/compact"), Compact)?;
         #[cfg(feature = "resumable")]
         routes::mount_replies(path, site)?;

@@ -6,6 +6,7 @@ use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
+use copilot_wire::conversations::{Conversations, MemoryConversationStore};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Conversation as _, Env, Refusal, User};
 use copilot_wire::responses::Responses;
@@ -126,6 +127,51 @@ fn the_agent_gets_the_request_as_in_a_turn() {
         }
         assert_eq!(*counter.0.lock().unwrap(), ["m acme", "other acme"]);
     }
+}
+
+#[test]
+fn a_count_has_the_turns_that_it_continues() {
+    let store = Conversations::single_user(MemoryConversationStore::new());
+    let router = Router::new().conversations(store);
+    let router = router.mount_model("m", Counter::default()).unwrap();
+    for (path, end, member) in COUNTS {
+        let mut body = prompt(member, &"nothing ".repeat(1_000));
+        body["thread"] = json!({"type": "create"});
+        let answer: Value = serde_json::from_str(&ask(&router, path, &body).1).unwrap();
+        let mut body = prompt(member, "nothing");
+        // Each protocol ignores the member of the other one.
+        body["thread"] = json!({"type": "continue", "previous_message_id": answer["id"]});
+        body["previous_response_id"] = answer["id"].clone();
+        let (_, count) = ask(&router, &format!("{path}/{end}"), &body);
+        assert!(count.contains(r#""input_tokens":200"#), "{path}: {count}");
+    }
+}
+
+#[test]
+fn everything_is_estimated_and_nothing_compacted() {
+    let router = Router::new().mount_model("m", Counter::default()).unwrap();
+    let ask = |end: &str, body: &Value| ask(&router, &format!("{RESPONSES}/{end}"), body);
+    let text = "x".repeat(400);
+    let body = json!({"model": "m", "instructions": text, "input": [
+        {"role": "user", "content": [
+            {"type": "input_text", "text": "nothing"},
+            {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
+        ]},
+        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "c", "output": text},
+    ]});
+    let estimate = r#"{"object":"response.input_tokens","input_tokens":1803}"#;
+    assert_eq!(ask("input_tokens", &body), (200, estimate.to_owned()));
+    let (status, error) = ask("input_tokens", &json!({}));
+    assert!(
+        status == 400 && error.contains(r#""param":"input""#),
+        "{error}"
+    );
+    let (status, error) = ask("compact", &body);
+    assert!(
+        status == 404 && error.contains("unsupported_endpoint"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -409,37 +409,3 @@ fn a_function_in_a_namespace_is_offered_called_and_remembered() {
     let text = &second["output"][0]["content"][0]["text"];
     assert_eq!(*text, "high of mcp__analyst__ask");
 }
-
-#[test]
-fn input_is_counted_and_not_compacted() {
-    let hello = hello();
-    let ask = |path: &str, body: &str| {
-        let request = http::Request::post(format!("/v1/responses/{path}"));
-        let response = crate::exchange::send(&hello, request, body);
-        let status = response.status();
-        let body: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
-        (status, body)
-    };
-    let text = "x".repeat(400);
-    let body = json!({"model": "m", "instructions": text, "input": [
-        {"role": "user", "content": [
-            {"type": "input_text", "text": text},
-            {"type": "input_image", "image_url": "data:image/png;base64,iVBORw0KGgo="},
-        ]},
-        {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"},
-        {"type": "function_call_output", "call_id": "c", "output": text},
-    ]});
-    let (status, count) = ask("input_tokens", &body.to_string());
-    assert_eq!(status, 200, "{count}");
-    assert_eq!(count["object"], "response.input_tokens");
-    let tokens = count["input_tokens"].as_u64().unwrap();
-    assert!((1_900..1_910).contains(&tokens), "{tokens}");
-    let (status, error) = ask("input_tokens", "{}");
-    assert_eq!(
-        (status.as_u16(), &error["error"]["param"]),
-        (400, &json!("input"))
-    );
-    let (status, error) = ask("compact", &body.to_string());
-    assert_eq!(status, 404);
-    assert_eq!(error["error"]["code"], "unsupported_endpoint");
-}

@@ -10,13 +10,11 @@ use copilot_wire::json::Json;
 pub(super) fn native(request: &MessagesRequest, _: &HeaderMap) -> Node {
     // Serializing a number cannot fail.
     let number = |number: u64| Json::encode(&number).unwrap_or_default();
-    let estimated = number(request.estimated_tokens());
     Node::object([
         ("model", request.model.as_str().into()),
         ("stream", request.is_stream().into()),
         ("max_tokens", request.max_tokens.map(number).into()),
         ("tool_choice", request.tool_choice.clone().into()),
-        ("estimated_tokens", estimated.into()),
         ("unknown", Node::names(&request.unknown)),
     ])
 }
