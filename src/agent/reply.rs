@@ -290,14 +290,15 @@ impl<P: Protocol> Reply<P> {
         self.channel.begin_passthrough()
     }
 
-    /// Writes a frame of another server as it came, and returns its kind. `event` is `None` if it has no meaning here.
+    /// Writes a number of frames of another server as they came, and returns their kind. `event` is what they mean together,
+    /// `None` if it has no meaning here.
     pub(crate) fn pass(
         &self,
-        frame: &[u8],
+        frames: (&[u8], u64),
         event: Option<&P::Event>,
         follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
     ) -> impl Future<Output = Result<FrameKind, SendError>> {
-        poll_fn(move |cx| self.channel.poll_pass(cx, frame, event, follow))
+        poll_fn(move |cx| self.channel.poll_pass(cx, frames, event, follow))
     }
 
     /// Writes the last frame of another server, and the end of the stream.

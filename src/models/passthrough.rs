@@ -163,7 +163,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         while !relay.is_over() {
             self.frame.clear();
             let frame = &mut self.frame;
-            let Some(event) = relay.decoder.next_with_frame(&mut input, frame)? else {
+            let Some((event, frames)) = relay.decoder.next_with_frame(&mut input, frame)? else {
                 break;
             };
             relay.names.restore(frame);
@@ -179,11 +179,11 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
                     }
                     same.end_pass(frame, Some(event), U::follow)?;
                 } else {
-                    let kind = same.pass(frame, Some(event), U::follow).await?;
+                    let kind = same.pass((frame, frames), Some(event), U::follow).await?;
                     relay.has_output = relay.has_output || kind == FrameKind::Output;
                 }
             } else {
-                same.pass(frame, None, U::follow).await?;
+                same.pass((frame, frames), None, U::follow).await?;
                 relay.has_output = true;
             }
             if let Some(more) = relay.spent() {

@@ -205,6 +205,11 @@ impl Frames {
         }
     }
 
+    /// Returns the decoder of server-sent events, if this is the framing.
+    pub(super) fn events(&mut self, framing: Framing) -> Option<&mut sse::Decoder> {
+        (framing == Framing::Sse).then_some(&mut self.events)
+    }
+
     /// Ends the stream. Returns the event of a last line without a line end, if there is one. A server-sent event
     /// without its blank line is discarded.
     pub fn end(&mut self) -> Option<sse::Event<'static>> {

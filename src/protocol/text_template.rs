@@ -35,7 +35,16 @@ impl<'e> TextMember<'e> {
             ..self
         }
     }
+
+    fn set_counter(&mut self, counter: Option<u64>) {
+        if let (Some(_), Some((_, value))) = (counter, &mut self.counter) {
+            **value = counter;
+        }
+    }
 }
+
+/// The maximum size in bytes of frames that are joined, apart from the last one.
+const LONGEST_RUN: usize = 16 * 1024;
 
 /// The event that was decoded last. It is changed in place if the next event differs only in its text.
 pub(super) struct LastEvent<D: Decode> {
@@ -79,17 +88,46 @@ impl<D: Decode> LastEvent<D> {
     pub(super) fn change(&mut self, frame: &sse::Event<'_>) -> bool {
         let texts = self.template.as_ref().and_then(|it| it.strip(frame));
         let member = self.event.as_mut().and_then(D::text);
-        let (Some((counter, text)), Some(member)) = (texts, member) else {
+        let (Some((counter, text)), Some(mut member)) = (texts, member) else {
             (self.event, self.template) = (None, None);
             return false;
         };
         member.text.clear();
         member.text.push_str(&text);
-        if let Some((_, value)) = member.counter.filter(|_| counter.is_some()) {
-            *value = counter;
-        }
+        member.set_counter(counter);
         self.in_vain = 0;
         true
+    }
+
+    /// Changes the stored event to the sum of itself and the next events, as long as they are complete in `input` and
+    /// differ from it only in their texts: its text is continued. Appends their frames to `out` as they came, and returns
+    /// their number.
+    pub(super) fn join(
+        &mut self,
+        events: &mut sse::Decoder,
+        input: &mut &[u8],
+        out: &mut Vec<u8>,
+    ) -> u64 {
+        let member = self.event.as_mut().and_then(D::text);
+        let template = self.template.as_ref();
+        let template = template.filter(|it| &*it.name == events.last_name());
+        let (Some(template), Some(mut member)) = (template, member) else {
+            return 0;
+        };
+        let (all, mut count) = (*input, 0);
+        while all.len() - input.len() < LONGEST_RUN {
+            let next = events.peek(&template.head, input);
+            let next = next.and_then(|(rest, after)| Some((template.strip_rest(rest)?, after)));
+            let Some(((counter, text), after)) = next else {
+                break;
+            };
+            member.set_counter(counter);
+            member.text.push_str(&text);
+            (*input, count) = (after, count + 1);
+        }
+        let (joined, _) = all.split_at(all.len() - input.len());
+        sse::escape_separators(joined, out);
+        count
     }
 
     /// Drops the stored event unless it has a template, by which it could be changed.
@@ -117,8 +155,14 @@ impl Template {
     /// empty, because empty text may have another meaning.
     #[inline]
     fn strip<'t>(&self, frame: &'t sse::Event<'_>) -> Option<(Option<u64>, Cow<'t, str>)> {
-        let data = frame.data();
-        let mut rest = data.strip_prefix(&*self.head)?;
+        let rest = frame.data().strip_prefix(&*self.head)?;
+        let is_same = frame.name() == &*self.name;
+        self.strip_rest(rest).filter(|_| is_same)
+    }
+
+    /// Does the same with what follows the head in the data of a frame.
+    #[inline]
+    fn strip_rest<'t>(&self, mut rest: &'t str) -> Option<(Option<u64>, Cow<'t, str>)> {
         let mut counter = None;
         if let Some(middle) = &self.middle {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -129,11 +173,10 @@ impl Template {
             rest = after.strip_prefix(&**middle)?;
         }
         let text = rest.strip_suffix(&*self.tail)?;
-        let start = data.len() - rest.len();
-        let text = string_between(data, start, start + text.len())?;
+        let text = string_between(rest, 0, text.len())?;
         // The last character may be half of a pair, whose other half is in a later event.
         let is_half = matches!(&text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
-        (!text.is_empty() && !is_half && frame.name() == &*self.name).then_some((counter, text))
+        (!text.is_empty() && !is_half).then_some((counter, text))
     }
 
     /// Creates the template of an event. `None` if its text contains escapes.

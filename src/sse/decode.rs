@@ -18,6 +18,7 @@
 
 use std::borrow::Cow;
 use std::mem;
+use std::str::from_utf8;
 use std::time::Duration;
 
 use super::head::Head;
@@ -265,6 +266,28 @@ impl Decoder {
         };
         *input = rest;
         SameAgain::Event(data)
+    }
+
+    /// Returns the name of the last event whose lines before the data are usual.
+    pub(crate) fn last_name(&self) -> &str {
+        self.head.name()
+    }
+
+    /// Returns what follows `start` in the data of the next event, and the input after the event. `None` if the event is
+    /// not complete in `input`, or differs from the last one in more than the rest of its one line of data.
+    #[inline]
+    pub(crate) fn peek<'b>(&mut self, start: &str, input: &'b [u8]) -> Option<(&'b str, &'b [u8])> {
+        if self.spent == Spent::Block && !self.after_cr {
+            // Only clears the block, as nothing else is buffered.
+            let _ = self.resume(&mut { input });
+        }
+        let scarce = self.last_id.len() + input.len() > self.limit;
+        if self.must_resume || scarce || !self.partial.is_empty() {
+            return None;
+        }
+        let rest = self.head.strip(input)?.strip_prefix(start.as_bytes())?;
+        let (data, rest) = rest.split_at_checked(find_line_end(rest)?)?;
+        Some((from_utf8(data).ok()?, rest.strip_prefix(b"\n\n")?))
     }
 
     /// Appends a short input to the open line. Returns `false` and consumes nothing if the input is longer, has a line

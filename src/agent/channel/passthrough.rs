@@ -32,11 +32,11 @@ impl<P: Protocol> Channel<P> {
         is_new
     }
 
-    /// Writes a frame of another server, and returns its kind.
+    /// Writes a number of frames of another server, and returns their kind.
     pub(in crate::agent) fn poll_pass(
         &self,
         cx: &Context<'_>,
-        frame: &[u8],
+        (frame, frames): (&[u8], u64),
         event: Option<&P::Event>,
         follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
     ) -> Poll<Result<FrameKind, SendError>> {
@@ -48,6 +48,8 @@ impl<P: Protocol> Channel<P> {
         if kind == FrameKind::Dropped {
             return Poll::Ready(Ok(kind));
         }
+        // The write counts as one.
+        state.progress.events += frames - 1;
         if kind == FrameKind::Preamble {
             // The head waits for the first output, with the frames before it.
             state.opening += frame.len();
