@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::Decode;
-use crate::json::{Json, Kind, string_between};
+use crate::json::{Json, Kind, first_string, string_between};
 use crate::sse;
 
 /// The text of an event, and its position in the data; see [`Decode::text`].
@@ -116,14 +116,12 @@ impl<D: Decode> LastEvent<D> {
         };
         let (all, mut count) = (*input, 0);
         while all.len() - input.len() < LONGEST_RUN {
-            let next = events.peek(&template.head, input);
-            let next = next.and_then(|(rest, after)| Some((template.strip_rest(rest)?, after)));
-            let Some(((counter, text), after)) = next else {
+            let Some((counter, text, rest)) = template.next(events, input) else {
                 break;
             };
             member.set_counter(counter);
             member.text.push_str(&text);
-            (*input, count) = (after, count + 1);
+            (*input, count) = (rest, count + 1);
         }
         let (joined, _) = all.split_at(all.len() - input.len());
         sse::escape_separators(joined, out);
@@ -151,35 +149,51 @@ struct Template {
 }
 
 impl Template {
-    /// Returns the counter and the text of a frame. `None` if the frame differs in anything else, or if the text is
-    /// empty, because empty text may have another meaning.
+    /// Returns the counter and the text of a frame. `None` if the frame differs in anything else.
     #[inline]
     fn strip<'t>(&self, frame: &'t sse::Event<'_>) -> Option<(Option<u64>, Cow<'t, str>)> {
-        let rest = frame.data().strip_prefix(&*self.head)?;
-        let is_same = frame.name() == &*self.name;
-        self.strip_rest(rest).filter(|_| is_same)
+        let data = frame.data();
+        let (counter, rest) = self.counter(data.as_bytes())?;
+        let start = data.len() - rest.len();
+        let text = rest.strip_suffix(self.tail.as_bytes())?;
+        let text = string_between(data, start, start + text.len())?;
+        (is_piece(&text) && frame.name() == &*self.name).then_some((counter, text))
     }
 
-    /// Does the same with what follows the head in the data of a frame.
+    /// Returns the counter and the text of the next frame, and the input after the frame. `None` also if the frame is
+    /// not complete in `input`.
     #[inline]
-    fn strip_rest<'t>(&self, mut rest: &'t str) -> Option<(Option<u64>, Cow<'t, str>)> {
-        let mut counter = None;
-        if let Some(middle) = &self.middle {
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let (number, after) = rest.split_at_checked(digits)?;
-            // RFC 8259, section 6: a number with leading zeros is not JSON.
-            let is_canonical = !number.starts_with('0') || number.len() == 1;
-            counter = Some(number.parse().ok().filter(|_| is_canonical)?);
-            rest = after.strip_prefix(&**middle)?;
-        }
-        let text = rest.strip_suffix(&*self.tail)?;
-        let text = string_between(rest, 0, text.len())?;
-        // The last character may be half of a pair, whose other half is in a later event.
-        let is_half = matches!(&text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
-        (!text.is_empty() && !is_half).then_some((counter, text))
+    fn next<'t>(
+        &self,
+        events: &mut sse::Decoder,
+        input: &'t [u8],
+    ) -> Option<(Option<u64>, Cow<'t, str>, &'t [u8])> {
+        let (counter, rest) = self.counter(events.peek_data(input)?)?;
+        let (text, rest) = first_string(rest)?;
+        let rest = rest.strip_prefix(self.tail.as_bytes())?;
+        let rest = rest.strip_prefix(b"\n\n")?;
+        is_piece(&text).then_some((counter, text, rest))
     }
 
-    /// Creates the template of an event. `None` if its text contains escapes.
+    /// Returns the counter in data, and the data from the text on.
+    #[inline]
+    fn counter<'t>(&self, data: &'t [u8]) -> Option<(Option<u64>, &'t [u8])> {
+        let rest = data.strip_prefix(self.head.as_bytes())?;
+        let Some(middle) = &self.middle else {
+            return Some((None, rest));
+        };
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = rest.split_at_checked(digits)?;
+        // RFC 8259, section 6: a number with leading zeros is not JSON.
+        let ([b'0'] | [b'1'..=b'9', ..]) = digits else {
+            return None;
+        };
+        let mut digits = digits.iter().map(|digit| u64::from(digit - b'0'));
+        let number = digits.try_fold(0_u64, |it, digit| it.checked_mul(10)?.checked_add(digit))?;
+        Some((Some(number), rest.strip_prefix(middle.as_bytes())?))
+    }
+
+    /// Creates the template of an event. `None` if its text contains escapes, or if its data has several lines.
     fn new(frame: &sse::Event<'_>, member: TextMember<'_>) -> Option<Self> {
         let data = frame.data();
         let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
@@ -196,7 +210,7 @@ impl Template {
         let end = start + inside.as_bytes().len().checked_sub(2)?;
         let (mut head, mut middle) = (data.get(..start)?, None);
         // If the text is not equal to its bytes in the data, it contains escapes.
-        if data.get(start..end)? != member.text {
+        if data.get(start..end)? != member.text || data.contains('\n') {
             return None;
         }
         let counter = member.counter.and_then(|(key, _)| json.get(key));
@@ -213,6 +227,14 @@ impl Template {
             tail: data.get(end..)?.into(),
         })
     }
+}
+
+/// Returns `true` if a text is a piece of a longer one: empty text may have another meaning, and the last character may
+/// be half of a pair, whose other half is in a later event.
+#[inline]
+fn is_piece(text: &Cow<'_, str>) -> bool {
+    let is_half = matches!(text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
+    !text.is_empty() && !is_half
 }
 
 /// Returns a member of an object, or of the only element of an array.

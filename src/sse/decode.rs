@@ -18,7 +18,6 @@
 
 use std::borrow::Cow;
 use std::mem;
-use std::str::from_utf8;
 use std::time::Duration;
 
 use super::head::Head;
@@ -242,10 +241,7 @@ impl Decoder {
     /// events, with the same results as [`find`](Self::find).
     #[inline]
     fn same_again<'b>(&mut self, input: &mut &'b [u8]) -> SameAgain<'b> {
-        // An upper bound that needs no search: if the whole input fits, so does every event in it.
-        let scarce = self.last_id.len() + input.len() > self.limit;
-        // The head must be at the start of a block: no state of an earlier call, and no field in `partial`.
-        if self.must_resume || scarce || !self.partial.is_empty() {
+        if !self.is_at_start(input) {
             return SameAgain::Other;
         }
         let Some(rest) = self.head.strip(input) else {
@@ -273,21 +269,24 @@ impl Decoder {
         self.head.name()
     }
 
-    /// Returns what follows `start` in the data of the next event, and the input after the event. `None` if the event is
-    /// not complete in `input`, or differs from the last one in more than the rest of its one line of data.
+    /// Returns `input` after the lines before the data of its first event, if they are those of the last event. The data
+    /// may continue on further lines, and `input` may end within it.
     #[inline]
-    pub(crate) fn peek<'b>(&mut self, start: &str, input: &'b [u8]) -> Option<(&'b str, &'b [u8])> {
+    pub(crate) fn peek_data<'b>(&mut self, input: &'b [u8]) -> Option<&'b [u8]> {
         if self.spent == Spent::Block && !self.after_cr {
             // Only clears the block, as nothing else is buffered.
             let _ = self.resume(&mut { input });
         }
+        self.is_at_start(input).then(|| self.head.strip(input))?
+    }
+
+    /// Returns `true` if the next byte starts an event, and every event in `input` is within the limit.
+    #[inline]
+    fn is_at_start(&self, input: &[u8]) -> bool {
+        // An upper bound that needs no search: if the whole input fits, so does every event in it.
         let scarce = self.last_id.len() + input.len() > self.limit;
-        if self.must_resume || scarce || !self.partial.is_empty() {
-            return None;
-        }
-        let rest = self.head.strip(input)?.strip_prefix(start.as_bytes())?;
-        let (data, rest) = rest.split_at_checked(find_line_end(rest)?)?;
-        Some((from_utf8(data).ok()?, rest.strip_prefix(b"\n\n")?))
+        // No state of an earlier call, and no field in `partial`.
+        !self.must_resume && !scarce && self.partial.is_empty()
     }
 
     /// Appends a short input to the open line. Returns `false` and consumes nothing if the input is longer, has a line

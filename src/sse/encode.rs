@@ -171,9 +171,9 @@ pub(crate) fn encode_json(event: &Event<'_>, out: &mut Vec<u8>) {
     let start = out.len();
     escape_separators(event.data().as_bytes(), out);
     // A line end in JSON is white space.
-    let data = out.iter_mut().skip(start);
-    data.filter(|byte| **byte == b'\n')
-        .for_each(|byte| *byte = b' ');
+    for byte in out.get_mut(start..).unwrap_or_default() {
+        *byte = if *byte == b'\n' { b' ' } else { *byte };
+    }
     out.extend_from_slice(b"\n\n");
 }
 
