@@ -452,15 +452,16 @@ impl Names {
         }
     }
 
-    /// Restores the name of a call.
-    pub(super) fn restored<'a>(&'a self, delta: Delta<'a>) -> Delta<'a> {
-        match delta {
-            Delta::Call(call) if !self.own.is_empty() => Delta::Call(CallDelta {
-                name: self.own.get(call.name).map_or(call.name, String::as_str),
-                ..call
-            }),
-            delta => delta,
-        }
+    /// Returns a call with its own name, if the name was replaced.
+    pub(super) fn restored<'a>(&'a self, delta: &Delta<'a>) -> Option<Delta<'a>> {
+        let Delta::Call(call) = delta else {
+            return None;
+        };
+        let name = self.own.get(call.name)?;
+        Some(Delta::Call(CallDelta {
+            name,
+            ..call.clone()
+        }))
     }
 
     /// Returns a choice of tools with the names that were sent.

@@ -173,9 +173,9 @@ impl<U: Upstream> Relay<U> {
             return Ok(None);
         };
         let said = Some(&mut self.said);
-        let heard = hear::<U>(event, &mut self.completion, said, &self.names);
-        self.has_output = self.has_output || heard.is_output;
-        heard.result?;
+        let (heard, is_output) = hear::<U>(event, &mut self.completion, said, &self.names);
+        self.has_output = self.has_output || is_output;
+        heard?;
         if let Some(error) = self.completion.error() {
             return Err(error.clone().into());
         }
@@ -268,25 +268,6 @@ impl<U: Upstream> Relay<U> {
         Ok(())
     }
 
-    /// Relays an answer that is a document.
-    pub(super) async fn pass_events<P: Protocol>(
-        &mut self,
-        events: Vec<U::Event>,
-        reply: &Reply<P>,
-    ) -> Result<(), RelayError> {
-        let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
-        self.is_native = same.is_some();
-        self.form = Form::Stream;
-        for event in events {
-            self.said.clear();
-            let said = Some(&mut self.said);
-            hear::<U>(&event, &mut self.completion, said, &self.names).result?;
-            let native = same.and_then(|_| U::native(&event));
-            self.write(native, reply).await?;
-        }
-        Ok(())
-    }
-
     /// Writes what the last event said: its form in the same dialect, or its text and its reasoning; and then its usage.
     async fn write<P: Protocol>(
         &mut self,
@@ -362,9 +343,14 @@ impl<U: Upstream> Relay<U> {
         if !self.completion.is_complete() {
             return Err(RelayError::Truncated);
         }
+        self.record();
+        Ok(self.completion)
+    }
+
+    /// Records the complete answer in the span of the call.
+    pub(super) fn record(&self) {
         #[cfg(feature = "tracing")]
         super::contents::record_answer(&self.completion);
-        Ok(self.completion)
     }
 
     pub(super) fn prepare(&mut self, prompt: &mut U::Request, is_stream: bool) -> Bytes {
@@ -412,34 +398,26 @@ pub(super) fn close<P: Protocol>(
     })
 }
 
-/// The meaning of an event for a relay.
-pub(super) struct Heard {
-    pub(super) result: Result<(), TooLarge>,
-    /// `true` if the event has output of the model, unlike a keep-alive or the announcement of an answer.
-    pub(super) is_output: bool,
-}
-
 /// Adds an event to the answer, and its text and reasoning to `said`. After [`TooLarge`] the answer is not complete, but
-/// has the end and the error of the stream.
+/// has the end and the error of the stream. Also returns `true` if the event has output of the model, unlike a keep-alive
+/// or the announcement of an answer.
 pub(super) fn hear<U: Upstream>(
     event: &U::Event,
     completion: &mut Completion,
     mut said: Option<&mut Said>,
     names: &Names,
-) -> Heard {
-    let mut heard = Heard {
-        result: Ok(()),
-        is_output: false,
-    };
+) -> (Result<(), TooLarge>, bool) {
+    let (mut result, mut is_output) = (Ok(()), false);
     U::deltas(event, &mut |delta| {
-        let delta = names.restored(delta);
-        let piece = match &delta {
+        let restored = names.restored(&delta);
+        let delta = restored.as_ref().unwrap_or(&delta);
+        let piece = match delta {
             Delta::Text(text) => Some((Kind::Text, *text)),
-            Delta::ItemText(_) | Delta::WholeText(_) => Some((Kind::Rest, completion.rest(&delta))),
+            Delta::ItemText(_) | Delta::WholeText(_) => Some((Kind::Rest, completion.rest(delta))),
             Delta::Part(Part::Reasoning(text)) => Some((Kind::Reasoning, *text)),
             _ => None,
         };
-        heard.is_output |= match piece {
+        is_output |= match piece {
             Some((_, text)) => !text.is_empty(),
             None => !matches!(
                 delta,
@@ -449,15 +427,13 @@ pub(super) fn hear<U: Upstream>(
         if let (Some(said), Some((kind, text))) = (&mut said, piece) {
             said.push(kind, text);
         }
-        if let (Some(said), Delta::Part(Part::Cite(citation))) = (&mut said, &delta) {
+        if let (Some(said), Delta::Part(Part::Cite(citation))) = (&mut said, delta) {
             said.citations.push((*citation).clone());
         }
-        let pushed = completion.push(&delta);
-        if heard.result.is_ok() {
-            heard.result = pushed;
-        }
+        let pushed = completion.push(delta);
+        result = result.and(pushed);
     });
-    heard
+    (result, is_output)
 }
 
 impl<U: Upstream> Default for Relay<U> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::surrogates::Surrogates;
 use super::text_template::{LastEvent, TextMember};
-use super::{EventError, Frames, Protocol};
+use super::{EventError, Frames, Framing, Protocol};
 use crate::json::Json;
 use crate::sse;
 
@@ -124,7 +124,8 @@ impl<E> Default for Events<E> {
 pub struct EventDecoder<P: Protocol> {
     frames: Frames,
     decoder: P::Decoder,
-    events: Events<P::Event>,
+    /// The events that were decoded and not returned.
+    pub(crate) events: Events<P::Event>,
     last: LastEvent<P::Decoder>,
     surrogates: Surrogates,
 }
@@ -219,9 +220,9 @@ impl<P: Protocol> EventDecoder<P> {
             };
             if self.last.change(&frame) {
                 P::FRAMING.copy(&frame, out);
-                let joined = match self.frames.events(P::FRAMING) {
-                    Some(events) => self.last.join(events, input, out),
-                    None => 0,
+                let joined = match P::FRAMING {
+                    Framing::Sse => self.last.join(&mut self.frames.events, input, out),
+                    Framing::Lines => 0,
                 };
                 return Ok(Some((self.last.get(), 1 + joined)));
             }

@@ -150,7 +150,7 @@ impl Framing {
 #[derive(Debug)]
 pub struct Frames {
     framing: Framing,
-    events: sse::Decoder,
+    pub(super) events: sse::Decoder,
     lines: lines::Decoder,
 }
 
@@ -203,11 +203,6 @@ impl Frames {
                 Ok(line.map(|line| sse::Frame::Event(sse::Event::new(line))))
             }
         }
-    }
-
-    /// Returns the decoder of server-sent events, if this is the framing.
-    pub(super) fn events(&mut self, framing: Framing) -> Option<&mut sse::Decoder> {
-        (framing == Framing::Sse).then_some(&mut self.events)
     }
 
     /// Ends the stream. Returns the event of a last line without a line end, if there is one. A server-sent event

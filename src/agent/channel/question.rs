@@ -7,7 +7,7 @@ impl<P: Protocol> Channel<P> {
     /// Writes a question, which ends the turn.
     pub(in crate::agent) fn confirm(&self, confirmation: &Confirmation) -> Result<(), SendError> {
         let ask = |confirmation: &Confirmation| self.asking.ask(confirmation, self.record.env());
-        self.end(|session, out| {
+        self.end(false, |session, out| {
             session.part(Part::Confirm(&Question::new(confirmation, &ask)), out)
         })
     }
