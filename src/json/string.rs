@@ -146,7 +146,6 @@ pub(crate) fn string_between(data: &str, start: usize, end: usize) -> Option<Cow
 
 /// Returns the unescaped content of the JSON string that `data` begins with, without its opening quote, and the data from
 /// the closing quote on. `None` if the string is not complete.
-#[inline]
 pub(crate) fn first_string(data: &[u8]) -> Option<(Cow<'_, str>, &[u8])> {
     let (after, has_escape) = skip_string(data, 0).ok()?;
     let (inside, rest) = data.split_at_checked(after - 1)?;

@@ -147,7 +147,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// # Errors
     ///
     /// [`RelayError`]. Return it from the agent, so that the reply fails.
-    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
+    pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), RelayError> {
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
         let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
             return match self.passes_document() {
@@ -155,15 +155,14 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
                 false => self.relay.pass(bytes, &self.reply).await,
             };
         };
-        let mut input = bytes;
-        if !self.relay.is_stream(&mut input)? {
+        if !self.relay.is_stream(&mut bytes)? {
             return Ok(());
         }
         let relay = &mut self.relay;
         while !relay.is_over() {
             self.frame.clear();
             let frame = &mut self.frame;
-            let Some((event, frames)) = relay.decoder.next_with_frame(&mut input, frame)? else {
+            let Some((event, frames)) = relay.decoder.next_with_frame(&mut bytes, frame)? else {
                 break;
             };
             relay.names.restore(frame);
@@ -232,8 +231,8 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
 
     /// Passes on a document, or relays it if a stream is wanted or the dialects differ.
     async fn end_document(mut self, document: &[u8]) -> Result<(), RelayError> {
-        let document = document.strip_prefix(b"\xef\xbb\xbf").unwrap_or(document);
-        let document = document.trim_ascii();
+        let text = document.strip_prefix(b"\xef\xbb\xbf");
+        let document = text.unwrap_or(document).trim_ascii();
         let json = Json::parse(document.to_vec()).map_err(|_| RelayError::NoStream)?;
         if let Some(error) = error_of::<U>(document) {
             return Err(error.into());

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::json::{Json, Members, Wire};
-use crate::protocol::{CallDelta, Delta};
+use crate::protocol::Delta;
 
 /// The servers that are known, each with the source of its profile.
 const SERVERS: &str = include_str!("profiles.json");
@@ -457,11 +457,9 @@ impl Names {
         let Delta::Call(call) = delta else {
             return None;
         };
-        let name = self.own.get(call.name)?;
-        Some(Delta::Call(CallDelta {
-            name,
-            ..call.clone()
-        }))
+        let mut restored = call.clone();
+        restored.name = self.own.get(call.name)?;
+        Some(Delta::Call(restored))
     }
 
     /// Returns a choice of tools with the names that were sent.

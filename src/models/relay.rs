@@ -234,9 +234,8 @@ impl<U: Upstream> Relay<U> {
     /// # Errors
     ///
     /// [`RelayError`]. The stream is unusable then.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
-        let mut input = bytes;
-        while self.step(&mut input)?.is_some() {
+    pub fn read(&mut self, mut bytes: &[u8]) -> Result<(), RelayError> {
+        while self.step(&mut bytes)?.is_some() {
             self.spent();
         }
         Ok(())
@@ -255,13 +254,12 @@ impl<U: Upstream> Relay<U> {
     /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn pass<P: Protocol>(
         &mut self,
-        bytes: &[u8],
+        mut bytes: &[u8],
         reply: &Reply<P>,
     ) -> Result<(), RelayError> {
         let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
         self.is_native = same.is_some();
-        let mut input = bytes;
-        while let Some(event) = self.step(&mut input)? {
+        while let Some(event) = self.step(&mut bytes)? {
             let native = same.and_then(|_| U::native(event));
             self.write(native, reply).await?;
         }

@@ -181,7 +181,7 @@ impl<P: Protocol> EventDecoder<P> {
                 }
             };
             if !self.surrogates.is_waiting() && self.last.change(&frame) {
-                return Ok(self.last.get());
+                return Ok(self.last.event.as_ref());
             }
             let joined = self.surrogates.join(frame.data());
             let frame = match joined {
@@ -224,7 +224,7 @@ impl<P: Protocol> EventDecoder<P> {
                     Framing::Sse => self.last.join(&mut self.frames.events, input, out),
                     Framing::Lines => 0,
                 };
-                return Ok(Some((self.last.get(), 1 + joined)));
+                return Ok(Some((self.last.event.as_ref(), 1 + joined)));
             }
             let decoded = self.decoder.frame(&frame, &mut self.events);
             let event = self.events.pop();

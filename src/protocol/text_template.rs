@@ -36,9 +36,11 @@ impl<'e> TextMember<'e> {
         }
     }
 
-    fn set_counter(&mut self, counter: Option<u64>) {
-        if let (Some(_), Some((_, value))) = (counter, &mut self.counter) {
-            **value = counter;
+    /// Continues the text, and replaces the number if there is one.
+    fn push(&mut self, number: Option<u64>, text: &str) {
+        self.text.push_str(text);
+        if let (Some(_), Some((_, value))) = (number, &mut self.counter) {
+            **value = number;
         }
     }
 }
@@ -48,7 +50,7 @@ const LONGEST_RUN: usize = 16 * 1024;
 
 /// The event that was decoded last. It is changed in place if the next event differs only in its text.
 pub(super) struct LastEvent<D: Decode> {
-    event: Option<D::Event>,
+    pub(super) event: Option<D::Event>,
     template: Option<Template>,
     /// The number of templates that were created since a template was last used.
     in_vain: u8,
@@ -65,10 +67,6 @@ impl<D: Decode> LastEvent<D> {
             template: None,
             in_vain: 0,
         }
-    }
-
-    pub(super) fn get(&self) -> Option<&D::Event> {
-        self.event.as_ref()
     }
 
     /// Stores an event. `frame` is its frame if the frame contains no other event.
@@ -93,8 +91,7 @@ impl<D: Decode> LastEvent<D> {
             return false;
         };
         member.text.clear();
-        member.text.push_str(&text);
-        member.set_counter(counter);
+        member.push(counter, &text);
         self.in_vain = 0;
         true
     }
@@ -119,12 +116,10 @@ impl<D: Decode> LastEvent<D> {
             let Some((counter, text, rest)) = template.next(events, input) else {
                 break;
             };
-            member.set_counter(counter);
-            member.text.push_str(&text);
+            member.push(counter, &text);
             (*input, count) = (rest, count + 1);
         }
-        let (joined, _) = all.split_at(all.len() - input.len());
-        sse::escape_separators(joined, out);
+        sse::escape_separators(all.split_at(all.len() - input.len()).0, out);
         count
     }
 
@@ -170,8 +165,9 @@ impl Template {
     ) -> Option<(Option<u64>, Cow<'t, str>, &'t [u8])> {
         let (counter, rest) = self.counter(events.peek_data(input)?)?;
         let (text, rest) = first_string(rest)?;
-        let rest = rest.strip_prefix(self.tail.as_bytes())?;
-        let rest = rest.strip_prefix(b"\n\n")?;
+        let rest = rest
+            .strip_prefix(self.tail.as_bytes())?
+            .strip_prefix(b"\n\n")?;
         is_piece(&text).then_some((counter, text, rest))
     }
 
@@ -231,7 +227,6 @@ impl Template {
 
 /// Returns `true` if a text is a piece of a longer one: empty text may have another meaning, and the last character may
 /// be half of a pair, whose other half is in a later event.
-#[inline]
 fn is_piece(text: &Cow<'_, str>) -> bool {
     let is_half = matches!(text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
     !text.is_empty() && !is_half

@@ -281,7 +281,6 @@ impl Decoder {
     }
 
     /// Returns `true` if the next byte starts an event, and every event in `input` is within the limit.
-    #[inline]
     fn is_at_start(&self, input: &[u8]) -> bool {
         // An upper bound that needs no search: if the whole input fits, so does every event in it.
         let scarce = self.last_id.len() + input.len() > self.limit;
