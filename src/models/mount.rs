@@ -123,8 +123,8 @@ impl<P> Answers<P> {
 
 impl<P: Dialect> Answers<P> {
     async fn answer(&self, mut call: HttpRequest) -> Result<(Response<Body>, bool), Refusal> {
-        let route = call.route().to_owned();
-        let (mut message, conversations) = read::<P>(&mut call, &route)?;
+        let conversations = call.conversations(call.route());
+        let (mut message, conversations) = read::<P>(&mut call, conversations)?;
         let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
         let (model, agent) = models.find(&self.base, &mut message)?;
         let (may_retry, id) = (model.may_retry, Arc::<str>::from(model.id()));
@@ -158,13 +158,13 @@ impl<P: Dialect> Answers<P> {
     }
 }
 
-/// Reads a request, and returns the conversations that it may continue. `route` is the path of turns.
+/// Reads a request, and returns the conversations that it may continue.
 fn read<P: Dialect>(
     call: &mut HttpRequest,
-    route: &str,
+    conversations: Option<UserConversations>,
 ) -> Result<(P::Request, Option<UserConversations>), Refusal> {
     let body = std::mem::take(&mut call.body);
-    if let Some(conversations) = call.conversations(route) {
+    if let Some(conversations) = conversations {
         call.parts.extensions.insert(conversations);
     }
     let message = P::read(&call.parts, body)?;
@@ -207,8 +207,10 @@ impl<P: Dialect> TokenCounts<P> {
     async fn count(mut call: HttpRequest) -> Result<u64, Refusal> {
         let path = call.route().rsplit_once('/').unwrap_or_default().0;
         let path = path.to_owned();
-        let (mut message, conversations) = read::<P>(&mut call, &path)?;
-        // Nothing is recorded: a conversation is not locked for longer than it is read.
+        let conversations = call.conversations(&path);
+        let conversations = conversations.map(UserConversations::unlocked);
+        let (mut message, conversations) = read::<P>(&mut call, conversations)?;
+        // Nothing is recorded.
         resume::<P>(&mut message, conversations, call.env()).await?;
         let estimated = estimated_tokens(&message);
         let models = call.shared::<Models<P>>();
@@ -244,7 +246,7 @@ impl<P: Dialect> Endpoint for TokenCounts<P> {
 }
 
 /// Returns an estimate of the tokens of a request: a quarter of the bytes of its texts, calls, results and tools, which
-/// is usual for English, and 1,600 for each file.
+/// is usual for English, and 1,600 for each file. Tools that the model's server runs are not in it.
 #[allow(dead_code, reason = "not every dialect counts")]
 pub(crate) fn estimated_tokens(request: &impl Conversation) -> u64 {
     let (mut bytes, mut files) = (0, 0);
