@@ -3,6 +3,7 @@
 use std::fs;
 
 use copilot_wire::anthropic::Anthropic;
+use copilot_wire::json::Wire as _;
 use copilot_wire::models::{Passthrough, Profile, Upstream, refused};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
