@@ -89,7 +89,9 @@ pub trait Blocks: Sized + Send + 'static {
     /// beginning of a block.
     const TRIMS: bool = false;
 
-    /// Appends an event to a stream.
+    /// Appends an event to a stream, in the [framing](super::Protocol::FRAMING) of the protocol: a server-sent event
+    /// with [`FrameEvent::write`](super::FrameEvent::write), a line with
+    /// [`write_data`](super::FrameEvent::write_data) and LF.
     fn write(&self, event: &Self::Event, out: &mut Vec<u8>);
 
     /// Writes the document of an answer, which says the same as its stream. The completion has its
