@@ -44,9 +44,9 @@ pub enum Delta<'a> {
 /// are needed.
 #[derive(Clone, Copy)]
 pub struct Native<'a> {
-    pub(super) item: Option<u64>,
-    pub(super) form: NativeForm,
-    pub(super) members: &'a dyn Fn() -> Json,
+    pub(crate) item: Option<u64>,
+    pub(crate) form: NativeForm,
+    pub(crate) members: &'a dyn Fn() -> Json,
 }
 
 /// The relation of [`Native`] members to earlier ones of the same item.
