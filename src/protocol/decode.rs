@@ -13,7 +13,7 @@ pub trait Decode: Default + Send {
     /// The event of the protocol.
     type Event;
 
-    /// The limit that [`EventDecoder::new`] uses: 1 MiB by default.
+    /// The limit that [`EventDecoder::new`](super::EventDecoder::new) uses: 1 MiB by default.
     const LIMIT: usize = 1024 * 1024;
 
     /// Sets the maximum number of bytes that the decoder may retain between frames. It is called before the first

@@ -10,7 +10,7 @@ use super::{AgentError, OneLine, Refusal, Usage};
 /// The report of one turn. It is made once, when the turn is over: the agent has ended, and its reply and body are
 /// dropped. A refused request is reported too.
 ///
-/// Observers receive it; see [`Env::observe`]. Its `Display` is one line for a log.
+/// Observers receive it; see [`Env::observe`](super::Env::observe). Its `Display` is one line for a log.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Turn<'a> {
@@ -20,7 +20,7 @@ pub struct Turn<'a> {
     /// the parameters, such as `/agents/chats/{workspace}/chat/completions`. The number of paths is limited, so the
     /// path can label a metric. Empty for a body that was created without a router.
     pub path: &'a str,
-    /// The id of the [`User`] that a guard or middleware has identified, even if a later guard refused the request. The
+    /// The id of the [`User`](super::User) that a guard or middleware has identified, even if a later guard refused the request. The
     /// number of users is not limited, so do not label a metric with the id.
     pub user: Option<&'a str>,
     /// The name under which the agent is mounted: the name of a model, of a listed agent or of a tool. It can label a

@@ -6,8 +6,8 @@ use std::fmt;
 use super::{Failure, Part};
 use crate::json::{Json, Members};
 
-/// A piece of an answer, as [`Protocol::deltas`](super::Protocol::deltas) reads it from an event: the inverse of the
-/// parts that a [`Session`](super::Session) writes.
+/// A piece of an answer, as [`Protocol::deltas`](crate::protocol::Protocol::deltas) reads it from an event: the inverse of the
+/// parts that a [`Session`](crate::protocol::Session) writes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Delta<'a> {

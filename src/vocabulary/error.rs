@@ -294,7 +294,7 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// The message of a reply whose remaining events were not stored, for [`Extras::lost`](super::Extras::lost).
+    /// The message of a reply whose remaining events were not stored, for [`Extras::lost`](crate::protocol::Extras::lost).
     pub const LOST: &'static str = "Sorry, the rest of the answer is lost.";
 
     /// The message of a turn that a shutdown ends.

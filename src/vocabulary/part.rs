@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Cut, Notice, SendError, Usage};
 use crate::json::{Json, Kind, Members, WriteError};
 
-/// A part of a reply, as [`Blocks::part`](super::Blocks::part) receives it.
+/// A part of a reply, as [`Blocks::part`](crate::protocol::Blocks::part) receives it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
@@ -443,7 +443,7 @@ impl Confirmation {
 /// A function that returns the text of a question.
 type Ask<'a> = dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a;
 
-/// A [`Confirmation`] as [`Blocks::part`](super::Blocks::part) receives it.
+/// A [`Confirmation`] as [`Blocks::part`](crate::protocol::Blocks::part) receives it.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     confirmation: &'a Confirmation,
