@@ -225,6 +225,11 @@ impl Env {
         .await
     }
 
+    /// Returns the minutes since the Unix epoch.
+    pub(crate) fn minute(&self) -> u64 {
+        self.unix_time() / 60
+    }
+
     /// Returns the seconds since the Unix epoch.
     #[must_use]
     pub fn unix_time(&self) -> u64 {

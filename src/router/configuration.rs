@@ -18,8 +18,8 @@ use super::settings::Settings;
 use super::version::Version;
 use super::{Cors, Mount, MountError, Site};
 use crate::agent::{Agent, Body, Reply, agent_fn};
+use crate::consent::Consent;
 use crate::conversations::Conversations;
-use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Refusal, Turn};
 #[cfg(feature = "resumable")]
 use crate::replies::Replies;

@@ -104,9 +104,9 @@ use http::StatusCode;
 
 use super::staging::{self, HIGH_WATER, Staging};
 use super::wakeup::Task;
+use crate::consent::Asking;
 use crate::json::rollback::Rollback;
 use crate::json::short::Token;
-use crate::protocol::consent::Asking;
 use crate::protocol::{
     AgentError, Failure, LONGEST_PIECE, Progress, Protocol, Record, Refusal, SendError, Session,
 };
