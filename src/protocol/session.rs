@@ -26,8 +26,8 @@ pub(super) struct State<E> {
     tools: Option<HashSet<String>>,
     takes_any_call: bool,
     pub(super) citations: Vec<Citation>,
-    /// The answer so far, if it is not a stream.
-    pub(super) document: Option<(Completion, Deltas<E>)>,
+    /// The answer so far, if it is not a stream. Boxed, because every session is moved into its channel.
+    pub(super) document: Option<Box<(Completion, Deltas<E>)>>,
     /// The bytes of the stream's beginning, if the write after them failed: the caller has truncated its buffer, so the
     /// next write must write them again.
     beginning: Vec<u8>,
@@ -143,7 +143,7 @@ impl<B: Blocks> Session<B> {
     /// The end of the reply is then its [document](Blocks::document).
     #[must_use]
     pub fn document(mut self, answer: Completion, deltas: Deltas<B::Event>) -> Self {
-        self.state.document = Some((answer, deltas));
+        self.state.document = Some(Box::new((answer, deltas)));
         self
     }
 
@@ -201,7 +201,8 @@ impl<B: Blocks> Session<B> {
             }
             self.state.is_done = true;
         }
-        if let Some((answer, _)) = self.state.document.take() {
+        if let Some(document) = self.state.document.take() {
+            let (answer, _) = *document;
             out.reserve(answer.text().len() + 512);
             B::document(answer, out);
         }

@@ -57,7 +57,7 @@ impl<B: Blocks> Writer<'_, B> {
     /// Writes an event.
     pub fn event(&mut self, blocks: &B, event: impl Into<B::Event>) {
         let event = event.into();
-        match &mut self.state.document {
+        match self.state.document.as_deref_mut() {
             Some((answer, deltas)) if self.result.is_ok() => {
                 self.result = answer.push_deltas(&event, *deltas).map_err(Into::into);
             }
@@ -86,7 +86,7 @@ impl<B: Blocks> Writer<'_, B> {
                 }
                 self.open(blocks, block);
             }
-            match (&self.state.frame, &mut self.state.document) {
+            match (&self.state.frame, self.state.document.as_deref_mut()) {
                 (Some(frame), _) => frame.write(text, self.out),
                 (None, Some((answer, _))) if block == Block::Text && !is_first => {
                     if self.result.is_ok() {
