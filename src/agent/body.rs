@@ -240,10 +240,10 @@ impl Body {
     }
 
     /// Returns the headers of the response that its agent has set, once.
-    pub(crate) fn take_headers(&self) -> HeaderMap {
+    pub(crate) fn take_headers(&self) -> Option<Box<HeaderMap>> {
         match &self.kind {
             Kind::Live(live) => live.frames.take_headers(),
-            _ => HeaderMap::new(),
+            _ => None,
         }
     }
 

@@ -226,17 +226,13 @@ impl HttpRequest {
 
     /// Sets the name of the agent that [`answer_request`](Self::answer_request) runs, for
     /// [reports](crate::protocol::Turn::agent). Use a small set of names.
-    #[must_use]
-    pub fn agent_name(mut self, name: impl Into<Arc<str>>) -> Self {
+    pub fn set_agent_name(&mut self, name: impl Into<Arc<str>>) {
         self.agent = Some(name.into());
-        self
     }
 
     /// Sets the recording of the turn that [`answer_request`](Self::answer_request) begins.
-    #[must_use]
-    pub fn recording(mut self, recording: Option<Recording>) -> Self {
+    pub fn set_recording(&mut self, recording: Option<Recording>) {
         self.recording = recording;
-        self
     }
 
     /// Returns a parsed request as an agent gets it.
@@ -420,7 +416,9 @@ async fn respond<P: Protocol>(
     }
     let headers = body.take_headers();
     let mut response = stream::<P>(body);
-    response.headers_mut().extend(headers);
+    if let Some(headers) = headers {
+        response.headers_mut().extend(*headers);
+    }
     response
 }
 
@@ -475,7 +473,9 @@ async fn document(mut body: Body) -> Response<Body> {
     }
     let mut response = json(body.status(), out);
     // The headers of a failure include the content type.
-    response.headers_mut().extend(body.take_headers());
+    if let Some(headers) = body.take_headers() {
+        response.headers_mut().extend(*headers);
+    }
     response
 }
 
