@@ -337,14 +337,12 @@ impl<P: Protocol> Request<P> {
 
     /// Returns the text of the user's last message.
     fn last_words(&self) -> String {
-        let mut last = None;
-        for item in self.0.message.raw_history() {
-            if let HistoryItem::Message(message) = item {
-                if message.role == Role::User {
-                    last = Some(message.text);
-                }
-            }
-        }
+        // From the end: every turn begins with it, however long its conversation is.
+        let mut history = self.0.message.raw_history().rev();
+        let last = history.find_map(|item| match item {
+            HistoryItem::Message(message) if message.role == Role::User => Some(message.text),
+            _ => None,
+        });
         last.map(Cow::into_owned).unwrap_or_default()
     }
 
