@@ -194,8 +194,9 @@ impl<P: Dialect> TokenCounts<P> {
         let path = call.route().rsplit_once('/').unwrap_or_default().0;
         let path = path.to_owned();
         let conversations = call.conversations(&path);
+        let conversations = conversations.map(UserConversations::unlocked);
         let (mut message, conversations) = read::<P>(&mut call, conversations)?;
-        // Nothing is recorded: a conversation is not locked for longer than it is read.
+        // Nothing is recorded.
         resume::<P>(&mut message, conversations, call.env()).await?;
         let estimated = estimated_tokens(&message);
         let models = call.shared::<Models<P>>();
@@ -232,7 +233,7 @@ impl<P: Dialect> Endpoint for TokenCounts<P> {
 }
 
 /// Returns an estimate of the tokens of a request: a quarter of the bytes of its texts, calls, results and tools, which
-/// is usual for English, and 1,600 for each file.
+/// is usual for English, and 1,600 for each file. Tools that the model's server runs are not in it.
 #[allow(dead_code, reason = "not every dialect counts")]
 pub(crate) fn estimated_tokens(request: &impl Conversation) -> u64 {
     let (mut bytes, mut files) = (0, 0);
