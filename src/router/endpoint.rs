@@ -449,6 +449,8 @@ async fn fails_early(body: &mut Body, settings: &Settings) -> bool {
 pub fn stream<P: Protocol>(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
+    // With those of the protocol and of CORS there are more than a map has room for at first.
+    headers.reserve(8);
     let content_type = HeaderValue::from_static(P::FRAMING.content_type());
     headers.insert(CONTENT_TYPE, content_type);
     // This header and the next two are for caches, proxies that buffer or transform, and middleware that compresses
