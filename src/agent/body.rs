@@ -156,7 +156,6 @@ impl Body {
         let ticks = live::ticks(record.env());
         let wakeup = Wakeup::new();
         let channel = Channel::<P>::new(session, record, asking, form, wakeup.task());
-        let channel = Arc::new(channel);
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
         let run = Run::new(Box::pin(start(reply, channel)), Arc::clone(&frames));

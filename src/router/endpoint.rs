@@ -17,7 +17,7 @@ use http::{Extensions, HeaderValue, Response, StatusCode};
 use super::path::{Params, fill};
 use super::refusals::refuse;
 use super::settings::Settings;
-use crate::agent::{Agent, Body, Request, Running, copy_values};
+use crate::agent::{Agent, Body, Head, Request, Running, copy_values};
 use crate::conversations::{ConnectionTurns, Recording, UserConversations};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
 #[cfg(feature = "resumable")]
@@ -238,17 +238,21 @@ impl HttpRequest {
     /// Returns a parsed request as an agent gets it.
     fn into_request<P: Protocol>(
         mut self,
-        message: P::Request,
+        mut message: P::Request,
         settings: P::Settings,
     ) -> Request<P> {
         copy_values(&mut self.parts);
-        let (env, consent) = (self.settings.env.clone(), self.settings.consent.clone());
-        Request::<P>::of(self.parts, message, env, consent)
-            .settings(settings)
-            .params(self.params)
-            .with_path(self.public_path)
-            .with_agent(self.agent)
-            .with_recording(self.recording)
+        (P::EXTRAS.apply)(&settings, &mut message);
+        let head = Head {
+            settings,
+            parts: self.parts,
+            params: self.params,
+            path: Some(self.public_path),
+            agent: self.agent,
+            env: self.settings.env.clone(),
+            consent: self.settings.consent.clone(),
+        };
+        Request::with_head(head, message, self.recording)
     }
 
     /// Answers a parsed request with `agent`, with the `settings` of a mount. The response is a stream, or one document
