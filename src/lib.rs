@@ -194,8 +194,7 @@ pub use router::Router;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::json::wire::{
-        Wire, deserialize, is_unset, key, object, odd_members, parse, serialize, take, take_fixed,
-        to_json,
+        Wire, deserialize, is_unset, key, object, odd_members, serialize, take, take_fixed,
     };
     #[cfg(feature = "agent")]
     pub use crate::protocol::frame_event::{

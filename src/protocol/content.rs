@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Attachment;
@@ -76,21 +75,6 @@ impl<P: ContentPart> Content<P> {
             Self::Null => {}
         }
         contents
-    }
-
-    /// Parses the JSON text of one value. Unknown members and values are retained.
-    ///
-    /// # Errors
-    ///
-    /// [`JsonError`] if the text is not JSON.
-    pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, JsonError> {
-        wire::parse(json.as_ref())
-    }
-
-    /// Serializes the value to JSON.
-    #[must_use]
-    pub fn to_json(&self) -> Bytes {
-        wire::to_json(self)
     }
 }
 

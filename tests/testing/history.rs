@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{self, Content, Function};
 use copilot_wire::openbb::{OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{
