@@ -198,9 +198,7 @@ impl Body {
     pub fn size(&self) -> Option<u64> {
         match &self.kind {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            Kind::Live(_) => None,
-            #[cfg(feature = "resumable")]
-            Kind::Stream(_) => None,
+            _ => None,
         }
     }
 
@@ -249,10 +247,8 @@ impl Body {
     /// Returns the status of the response. Final only at the end of the body.
     pub(crate) fn status(&self) -> StatusCode {
         match &self.kind {
-            Kind::Full(_) => StatusCode::OK,
             Kind::Live(live) => live.frames.status(),
-            #[cfg(feature = "resumable")]
-            Kind::Stream(_) => StatusCode::OK,
+            _ => StatusCode::OK,
         }
     }
 

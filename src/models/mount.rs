@@ -28,30 +28,8 @@ const RESUMING: Duration = Duration::from_secs(20);
 /// The name of a model, whether its clients may retry a failed request, and its agent.
 type Mounted<P> = (Arc<str>, bool, Arc<dyn Agent<P>>);
 
-/// The models of one protocol in a router.
-struct Models<P> {
-    named: Named<Mounted<P>>,
-    /// The model for all other names, by base path.
-    others: HashMap<String, Mounted<P>>,
-}
-
-impl<P> Default for Models<P> {
-    fn default() -> Self {
-        Self {
-            named: Named::default(),
-            others: HashMap::new(),
-        }
-    }
-}
-
-impl<P> Clone for Models<P> {
-    fn clone(&self) -> Self {
-        Self {
-            named: self.named.clone(),
-            others: self.others.clone(),
-        }
-    }
-}
+/// The models of one protocol in a router, and by base path the one for all other names.
+type Models<P> = (Named<Mounted<P>>, HashMap<String, Mounted<P>>);
 
 /// Mounts an agent at `POST /v1` followed by [`Dialect::PATH`], for requests with and without `stream`, and lists it at
 /// `GET /v1/models`.
@@ -67,45 +45,41 @@ impl<P: Dialect> Mount for Model<P> {
         let base = base
             .ok_or_else(|| MountError::Path(self.path.clone()))?
             .to_owned();
-        let models = site.shared::<Models<P>>();
+        let (named, others) = site.shared::<Models<P>>();
         let id = self.id().to_owned();
-        let is_catch_all = self.is_catch_all;
-        let card = self.card.clone();
         let mounted: Mounted<P> = (id.as_str().into(), self.may_retry, agent);
-        if is_catch_all
-            && models
-                .others
-                .insert(base.clone(), mounted.clone())
-                .is_some()
-        {
+        if self.is_catch_all && others.insert(base.clone(), mounted.clone()).is_some() {
             let message = format!("a second model for all names: {id}");
             return Err(MountError::Invalid(message));
         }
-        if !models.named.insert(&base, &id, mounted) {
+        if !named.insert(&base, &id, mounted) {
             return Err(MountError::Invalid(format!("model already mounted: {id}")));
         }
         let path = format!("{base}{}", P::PATH);
         P::routes(&path, site)?;
-        site.shared_route(Method::POST, &path, Answers::<P>::at(&base))?;
-        list::<P>(site, &base, card)
+        list::<P>(site, &base, self.card)?;
+        let dialect = PhantomData::<fn() -> P>;
+        site.shared_route(Method::POST, &path, Answers { base, dialect })
     }
 }
 
-impl<P: Dialect> Models<P> {
-    /// Returns the requested model. If the request names none, this is the first one, whose name it gets.
-    fn find(&self, base: &str, message: &mut P::Request) -> Result<&Mounted<P>, Refusal> {
-        let name = P::model(message);
-        let named = match &**name {
-            "" => self.named.at(base).first(),
-            id => self.named.find(base, id),
-        };
-        let found = named.or_else(|| self.others.get(base));
-        let found = found.ok_or_else(unknown_model)?;
-        if name.is_empty() {
-            found.0.as_ref().clone_into(name);
-        }
-        Ok(found)
+/// Returns the requested model. If the request names none, this is the first one, whose name it gets.
+fn find<'a, P: Dialect>(
+    (named, others): &'a Models<P>,
+    base: &str,
+    message: &mut P::Request,
+) -> Result<&'a Mounted<P>, Refusal> {
+    let name = P::model(message);
+    let found = match &**name {
+        "" => named.at(base).first(),
+        id => named.find(base, id),
+    };
+    let found = found.or_else(|| others.get(base));
+    let found = found.ok_or_else(unknown_model)?;
+    if name.is_empty() {
+        found.0.as_ref().clone_into(name);
     }
+    Ok(found)
 }
 
 /// The endpoint for all models of one protocol at a base path.
@@ -114,22 +88,13 @@ struct Answers<P> {
     dialect: PhantomData<fn() -> P>,
 }
 
-impl<P> Answers<P> {
-    fn at(base: &str) -> Self {
-        Self {
-            base: base.to_owned(),
-            dialect: PhantomData,
-        }
-    }
-}
-
 impl<P: Dialect> Answers<P> {
     /// Reads a request, and finds its model.
     fn begin(&self, call: &mut HttpRequest) -> Result<(Read<P>, Mounted<P>), Refusal> {
         let conversations = call.conversations(call.route());
         let mut read = read::<P>(call, conversations)?;
         let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
-        let found = models.find(&self.base, &mut read.0)?.clone();
+        let found = find(models, &self.base, &mut read.0)?.clone();
         Ok((read, found))
     }
 
@@ -201,7 +166,7 @@ impl<P: Dialect> TokenCounts<P> {
         let estimated = estimated_tokens(&message);
         let models = call.shared::<Models<P>>();
         let base = path.strip_suffix(P::PATH).unwrap_or_default();
-        let found = models.map(|models| models.find(base, &mut message));
+        let found = models.map(|models| find::<P>(models, base, &mut message));
         let Some(Ok((name, _, agent))) = found else {
             return Ok(estimated);
         };
@@ -300,8 +265,7 @@ impl<P: Dialect> Endpoint for Answers<P> {
                 Err(refusal) => return Self::finish(self.refuse(&refusal), false, &env),
             };
             if let Some(events) = P::prepared(&message, &settings, &env) {
-                let storing = recording.and_then(|mut turn| turn.push(&events));
-                if let Some(storing) = storing {
+                if let Some(storing) = recording.and_then(|mut turn| turn.push(&events)) {
                     storing.await;
                 }
                 return Self::finish(stream::<P>(Body::full(events)), may_retry, &env);

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, ORIGIN};
 use http::request::Parts;
-use http::{Extensions, HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 
 use super::path::{Params, fill};
 use super::refusals::refuse;
@@ -150,11 +150,7 @@ impl HttpRequest {
     /// Returns the state that mounts share; see [`Site::shared`](super::Site::shared).
     #[must_use]
     pub fn shared<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extensions().get()
-    }
-
-    fn extensions(&self) -> &Extensions {
-        &self.settings.shared
+        self.settings.shared.get()
     }
 
     /// Returns `path` of this router as clients see it, below the [base path](super::Router::base_path), for documents

@@ -50,11 +50,9 @@ impl Path {
                 Segment::Text(text) => rest?.strip_prefix(&**text)?,
                 Segment::Param(name) => {
                     let (part, after) = rest?.split_at(rest?.find('/').unwrap_or(rest?.len()));
-                    if part.is_empty() {
-                        return None;
-                    }
                     // Decoded after the split, so that an escaped slash is a part of its segment.
-                    params.push((name.clone(), percent_decode(part)?));
+                    let value = percent_decode(part).filter(|it| !it.is_empty())?;
+                    params.push((name.clone(), value));
                     after
                 }
             };

@@ -9,7 +9,7 @@ use bytes::Buf;
 use futures_core::Stream;
 use http::header::{CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{HeaderMap, Response, StatusCode, Version};
+use http::{Response, StatusCode, Version};
 
 use crate::protocol::Env;
 
@@ -32,7 +32,8 @@ impl<'a, B> Upload<'a, B> {
     pub(super) fn new(parts: &Parts, body: Pin<&'a mut B>, most: usize) -> Self {
         // A client that sends `expect: 100-continue` has not sent the body yet, and HTTP/2 can reset a single stream.
         let comes = !parts.headers.contains_key(EXPECT) && parts.version <= Version::HTTP_11;
-        let announced = content_length(&parts.headers);
+        let announced = parts.headers.get(CONTENT_LENGTH);
+        let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
         let fits = match announced {
             Some(length) => length <= most as u64,
             // RFC 9112, section 6.3: without either header a request has no body.
@@ -95,9 +96,4 @@ where
         }
         next
     }
-}
-
-/// Returns the length of a body that its head announces. `None` if it announces none.
-fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
