@@ -98,7 +98,7 @@ impl<B: Blocks> Session<B> {
     /// The end of the reply is then its [document](Blocks::document).
     #[must_use]
     pub fn document(mut self, answer: Completion, deltas: Deltas<B::Event>) -> Self {
-        self.state.document = Some((answer, deltas));
+        self.state.document = Some(Box::new((answer, deltas)));
         self
     }
 
@@ -156,7 +156,8 @@ impl<B: Blocks> Session<B> {
             }
             self.state.is_done = true;
         }
-        if let Some((answer, _)) = self.state.document.take() {
+        if let Some(document) = self.state.document.take() {
+            let (answer, _) = *document;
             out.reserve(answer.text().len() + 512);
             B::document(answer, out);
         }
