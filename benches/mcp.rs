@@ -1,5 +1,6 @@
 //! The progress of a call: what a step costs, and that it allocates nothing.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::mcp::{CallRequest, Mcp, Reply};
 use copilot_wire::protocol::{Env, Part, Protocol, Session, Status};
 use divan::counter::ItemsCount;

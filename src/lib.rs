@@ -137,9 +137,13 @@ pub mod agent;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
 #[cfg(feature = "agent")]
+mod consent;
+#[cfg(feature = "agent")]
 pub mod conversations;
 #[cfg(feature = "github")]
 pub mod github;
+#[cfg(feature = "agent")]
+mod vocabulary;
 // Documentation only. Its links need every feature.
 #[cfg(all(any(doc, doctest), feature = "full"))]
 #[cfg_attr(docsrs, doc(auto_cfg = false))]
@@ -194,15 +198,14 @@ pub use router::Router;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::json::wire::{
-        Wire, deserialize, is_unset, key, object, odd_members, parse, serialize, take, take_fixed,
-        to_json,
+        Wire, deserialize, is_unset, key, object, odd_members, serialize, take, take_fixed,
     };
     #[cfg(feature = "agent")]
     pub use crate::protocol::frame_event::{
         MISSING, UNTYPED, data, drop_unknown, is_distinct, member, whole, writer,
     };
     #[cfg(feature = "agent")]
-    pub use crate::protocol::redacted::{Hidden, Redact};
+    pub use crate::vocabulary::redacted::{Hidden, Redact};
     pub use bytes::Bytes;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 }

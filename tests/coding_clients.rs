@@ -5,6 +5,7 @@
 mod exchange;
 
 use copilot_wire::anthropic::{self, MessagesRequest};
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{self, ChatRequest};
 use copilot_wire::protocol::{
     AgentError, AnswerFormat, AttachmentContent, Confirmation, Conversation, HistoryItem, Protocol,

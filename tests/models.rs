@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::Debug;
 
-use copilot_wire::json::JsonError;
+use copilot_wire::json::{JsonError, Wire as _};
 #[cfg(feature = "ui_stream")]
 use copilot_wire::ui_stream;
 use copilot_wire::{anthropic, github, meilisearch, openai, openbb, responses};

@@ -7,6 +7,7 @@
 //!
 //! ```
 //! use copilot_wire::ag_ui::{AgUi, Event, Message, RunAgentInput};
+//! use copilot_wire::json::Wire as _;
 //! use copilot_wire::protocol::EventDecoder;
 //!
 //! let input = RunAgentInput::new("thread-1", "run-1", [Message::user("u1", "Hello")]);

@@ -11,6 +11,7 @@ use crate::protocol::{self, Refusal};
 ///
 /// ```
 /// use copilot_wire::ag_ui::{Message, RunAgentInput};
+/// use copilot_wire::json::Wire as _;
 ///
 /// let input = RunAgentInput::new("thread-1", "run-1", [Message::user("u1", "Hello")]);
 /// assert_eq!(

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::protocol::ToolCall;
-use crate::protocol::content::join;
+use crate::vocabulary::contents::join;
 
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]

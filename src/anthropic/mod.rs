@@ -11,6 +11,7 @@
 //!
 //! ```
 //! use copilot_wire::anthropic::{Anthropic, Message, MessageParam, MessagesRequest};
+//! use copilot_wire::json::Wire as _;
 //! use copilot_wire::protocol::{Completion, EventDecoder};
 //!
 //! let request = MessagesRequest::new("claude", 1024, [MessageParam::user("Hello")]).stream(true);

@@ -13,6 +13,7 @@ use crate::protocol::Refusal;
 ///
 /// ```
 /// use copilot_wire::anthropic::{MessageParam, MessagesRequest};
+/// use copilot_wire::json::Wire as _;
 ///
 /// let request = MessagesRequest::new("claude", 1024, [MessageParam::user("Hello")]).stream(true);
 /// assert_eq!(

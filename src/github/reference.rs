@@ -16,6 +16,7 @@ use crate::protocol::{Citation, SendError};
 ///
 /// ```
 /// use copilot_wire::github::Reference;
+/// use copilot_wire::json::Wire as _;
 ///
 /// let reference = Reference::new("tides.table", "brest", "Brest tide table")
 ///     .display_url("https://tides.example/brest")

@@ -44,6 +44,7 @@ fn is_state(state: &str) -> bool {
 /// A call of a tool: the JSON-RPC request `tools/call`.
 ///
 /// ```
+/// use copilot_wire::json::Wire as _;
 /// use copilot_wire::mcp::CallRequest;
 ///
 /// let request = CallRequest::new(1, "ask", "How much?");

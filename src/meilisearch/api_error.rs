@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use crate::json::{Escape, Json, JsonError, Kind, ObjectWriter};
 use crate::protocol::Refusal;
-use crate::protocol::redacted::{Cut, Size};
+use crate::vocabulary::redacted::{Cut, Size};
 
 /// An error response: an HTTP status and the body `{"message","code","type","link"}`.
 ///

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{Escape, Json, Kind, ObjectWriter, Wire};
 use crate::openai::{self, FunctionCall};
-use crate::protocol::redacted::{Cut, Size};
+use crate::vocabulary::redacted::{Cut, Size};
 
 /// A message of the conversation, stored as its JSON object.
 ///

@@ -104,6 +104,9 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// has no streams, otherwise for a stream.
     pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
         let is_stream = !self.wants_document();
+        if !self.is_same {
+            self.relay.restrict_names(prompt);
+        }
         self.relay.prepare(prompt, is_stream)
     }
 

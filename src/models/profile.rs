@@ -22,7 +22,7 @@ pub(crate) const NO_REASONING: &str = " ";
 
 /// The deviations of a server of models from the provider of its dialect, as plain data.
 ///
-/// The default changes nothing. [`of`](Self::of) returns the profile of a known server, and each field can be read from
+/// The default changes only names of tools that no provider accepts. [`of`](Self::of) returns the profile of a known server, and each field can be read from
 /// a file of settings. A [`Relay`](super::Relay) or a [`Passthrough`](super::Passthrough) with a profile applies it to
 /// the body of the request, and undoes it in the answer. The guide has a table of the
 /// [known servers](crate::guide::profiles).
@@ -52,7 +52,8 @@ pub struct Profile {
     #[serde(skip_serializing_if = "is_default")]
     pub max_tokens: Option<u64>,
     /// The maximum length of a tool's name, at least 16. Names that are longer, have other characters than
-    /// `[A-Za-z0-9_-]`, or do not begin with a letter or `_`, are replaced, and restored in the answer.
+    /// `[A-Za-z0-9_-]`, or do not begin with a letter or `_`, are replaced, and restored in the answer. It is 64 by
+    /// default, which every provider accepts, except in a request that is passed on in its dialect.
     #[serde(skip_serializing_if = "is_default")]
     pub tool_names: Option<usize>,
     /// The length of a call's id, of letters and digits, from 8 to 64. Other ids are replaced.
@@ -410,6 +411,14 @@ impl Profile {
     }
 }
 
+/// Returns `true` if a server accepts the name of a tool, or if it is not this name that it refuses.
+pub(super) fn is_name(name: &str, longest: usize) -> bool {
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    let first = name.bytes().next();
+    first.is_none_or(begins) && name.len() <= longest && name.bytes().all(is_valid)
+}
+
 /// The names of tools that were replaced in a request.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -420,18 +429,9 @@ pub struct Names {
 impl Names {
     /// Replaces a name that the server of a profile would refuse.
     pub fn send(&mut self, name: &mut String, profile: &Profile) {
-        let Some(longest) = profile.tool_names else {
+        let Some(longest) = profile.tool_names.filter(|it| !is_name(name, *it)) else {
             return;
         };
-        let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
-        if name.is_empty()
-            || name.bytes().next().is_some_and(begins)
-                && name.len() <= longest
-                && name.bytes().all(is_valid)
-        {
-            return;
-        }
         let letters = name.chars().map(|letter| match letter {
             letter @ ('a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-') => letter,
             _ => '_',

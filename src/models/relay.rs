@@ -6,14 +6,15 @@ use std::mem;
 
 use bytes::Bytes;
 
+use super::profile::is_name;
 use super::refused::error_of;
 use super::{Names, Profile, Prompt as _, RelayError, Upstream};
 use crate::agent::Reply;
 #[cfg(feature = "tracing")]
 use crate::protocol::spans;
 use crate::protocol::{
-    Citation, Completion, Cut, Delta, EventDecoder, Framing, Output, Part, Protocol, SendError,
-    Usage,
+    Citation, Completion, Conversation as _, Cut, Delta, EventDecoder, Framing, Output, Part,
+    Protocol, SendError, Tool, Usage,
 };
 use crate::sse::TooLarge;
 
@@ -118,6 +119,9 @@ pub(super) enum Form {
 /// The maximum size in bytes of a document that is an answer.
 const LONGEST_DOCUMENT: usize = 32 * 1024 * 1024;
 
+/// The maximum length of a tool's name that every provider accepts.
+const NAMES: usize = 64;
+
 /// The maximum size in bytes of a document that is not a JSON object, such as a page with an error.
 const LONGEST_PAGE: usize = 64 * 1024;
 
@@ -154,7 +158,16 @@ impl<U: Upstream> Relay<U> {
 
     /// Serializes the request for a stream, as the server of the profile wants it.
     pub fn body(&mut self, prompt: &mut U::Request) -> Bytes {
+        self.restrict_names(prompt);
         self.prepare(prompt, true)
+    }
+
+    /// Limits the names of tools to those that every provider accepts, unless the profile has another limit.
+    pub(super) fn restrict_names(&mut self, prompt: &U::Request) {
+        let is_odd = |tool: Tool<'_>| !is_name(&tool.name, NAMES);
+        if self.profile.tool_names.is_none() && prompt.tools().any(is_odd) {
+            self.profile.tool_names = Some(NAMES);
+        }
     }
 
     /// Reads the next event in `input` and advances `input` past it; `None` if `input` is empty. Everything after the

@@ -8,7 +8,7 @@ use crate::models::{
 };
 use crate::protocol::{
     self, AnswerFormat, AnswerOptions, Attachment, AttachmentContent, AttachmentKind, Call,
-    Conversation, ToolChoice,
+    ContentPart as _, Conversation, ToolChoice,
 };
 
 impl ChatRequest {
@@ -156,17 +156,24 @@ impl From<protocol::Tool<'_>> for Tool {
     }
 }
 
-/// Adds the results of the calls of one message.
+/// Adds the results of the calls of one message. Their files become a message of the user, but for those that are text.
 fn add_results(messages: &mut List<ChatMessage>, results: Vec<PromptResult<'_>>) {
-    let mut files = Vec::new();
+    let mut files = List::default();
     for mut result in results {
         // A model accepts only text in a result.
-        files.append(&mut result.files);
+        for file in std::mem::take(&mut result.files) {
+            let part = part(&file);
+            match part.said() {
+                Some(text) if result.text.is_empty() => result.text = text.into_owned().into(),
+                Some(text) => result.text.to_mut().extend(["\n\n", &text]),
+                None => files.push(part),
+            }
+        }
         let id = result.id.clone();
         messages.push(ChatMessage::result(id, result.said()));
     }
     if !files.is_empty() {
-        messages.push(ChatMessage::user(content("", &files)));
+        messages.push(ChatMessage::user(Content::Parts(files)));
     }
 }
 

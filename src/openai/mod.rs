@@ -10,6 +10,7 @@
 //!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
+//! use copilot_wire::json::Wire as _;
 //! use copilot_wire::openai::{ChatCompletion, ChatMessage, ChatRequest, OpenAi};
 //! use copilot_wire::protocol::{Completion, EventDecoder};
 //!

@@ -15,6 +15,7 @@ use crate::protocol::{self, Refusal};
 /// Members without a field, such as `temperature`, are in `unknown`.
 ///
 /// ```
+/// use copilot_wire::json::Wire as _;
 /// use copilot_wire::openai::{ChatMessage, ChatRequest};
 ///
 /// let request = ChatRequest::new("gpt-4o", vec![ChatMessage::user("Hello")])

@@ -3,52 +3,10 @@
 use std::collections::HashSet;
 use std::mem;
 
-use super::blocks::{Block, Blocks, End, Failure};
-use super::writer::Writer;
-use super::{
-    AgentError, Citation, Completion, Delta, Framing, Part, SendError, TextFrame, ToolCall,
-};
+use super::blocks::{Block, Blocks, End, State, Writer};
+use super::completion::Deltas;
+use super::{AgentError, Completion, Failure, Framing, Part, SendError, TextFrame, ToolCall};
 use crate::json::Kind;
-
-/// A function that reads the deltas of an event.
-pub(super) type Deltas<E> = fn(&E, &mut dyn FnMut(Delta<'_>));
-
-/// The part of a [`Session`] that is the same in all protocols.
-pub(super) struct State<E> {
-    pub(super) open: Option<Block>,
-    /// The bytes before and after the text of each piece of the open block. Set at the second piece of the block.
-    pub(super) frame: Option<TextFrame>,
-    pub(super) has_text: bool,
-    pub(super) has_begun: bool,
-    pub(super) is_done: bool,
-    pub(super) has_failed: bool,
-    /// The names of the tools that can be called; `None` if the protocol checks calls itself.
-    tools: Option<HashSet<String>>,
-    takes_any_call: bool,
-    pub(super) citations: Vec<Citation>,
-    /// The answer so far, if it is not a stream.
-    pub(super) document: Option<(Completion, Deltas<E>)>,
-    /// The bytes of the stream's beginning, if the write after them failed: the caller has truncated its buffer, so the
-    /// next write must write them again.
-    beginning: Vec<u8>,
-}
-
-impl<E> State<E> {
-    fn writer<'a, B: Blocks<Event = E>>(&'a mut self, out: &'a mut Vec<u8>) -> Writer<'a, B> {
-        Writer {
-            state: self,
-            out,
-            result: Ok(()),
-        }
-    }
-
-    pub(super) fn check_tool(&self, name: &str) -> Result<(), SendError> {
-        match &self.tools {
-            Some(tools) if !tools.contains(name) => Err(SendError::Unsupported(NOT_OFFERED)),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// The part of a session's state that follows the events of another server, which are written as they came.
 #[derive(Debug)]
@@ -73,9 +31,6 @@ pub enum FrameKind {
     /// A frame that is not sent: the reply has its own, or the client did not ask for it.
     Dropped,
 }
-
-/// The reason why a call is refused.
-pub(crate) const NOT_OFFERED: &str = "a tool that the request did not offer";
 
 /// One reply as it is written: the state that all protocols share, and the [`Blocks`] of one.
 ///
@@ -143,7 +98,7 @@ impl<B: Blocks> Session<B> {
     /// The end of the reply is then its [document](Blocks::document).
     #[must_use]
     pub fn document(mut self, answer: Completion, deltas: Deltas<B::Event>) -> Self {
-        self.state.document = Some((answer, deltas));
+        self.state.document = Some(Box::new((answer, deltas)));
         self
     }
 
@@ -201,7 +156,8 @@ impl<B: Blocks> Session<B> {
             }
             self.state.is_done = true;
         }
-        if let Some((answer, _)) = self.state.document.take() {
+        if let Some(document) = self.state.document.take() {
+            let (answer, _) = *document;
             out.reserve(answer.text().len() + 512);
             B::document(answer, out);
         }

@@ -4,46 +4,9 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::Decode;
+use super::decode::{Decode, TextMember};
 use crate::json::{Json, Kind, first_string, string_between};
 use crate::sse;
-
-/// The text of an event, and its position in the data; see [`Decode::text`].
-#[derive(Debug)]
-pub struct TextMember<'e> {
-    text: &'e mut String,
-    path: &'static [&'static str],
-    counter: Option<(&'static str, &'e mut Option<u64>)>,
-}
-
-impl<'e> TextMember<'e> {
-    /// Creates a `TextMember` from the text and the keys that lead to it. An array with one element needs no key.
-    #[must_use]
-    pub fn new(text: &'e mut String, path: &'static [&'static str]) -> Self {
-        Self {
-            text,
-            path,
-            counter: None,
-        }
-    }
-
-    /// Adds the member that numbers the events of a stream. It must precede the text in the data.
-    #[must_use]
-    pub fn counter(self, key: &'static str, value: &'e mut Option<u64>) -> Self {
-        Self {
-            counter: Some((key, value)),
-            ..self
-        }
-    }
-
-    /// Continues the text, and replaces the number if there is one.
-    fn push(&mut self, number: Option<u64>, text: &str) {
-        self.text.push_str(text);
-        if let (Some(_), Some((_, value))) = (number, &mut self.counter) {
-            **value = number;
-        }
-    }
-}
 
 /// The maximum size in bytes of frames that are joined, apart from the last one.
 const LONGEST_RUN: usize = 16 * 1024;

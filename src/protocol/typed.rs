@@ -5,6 +5,7 @@
 /// first block, and a field `unknown` with the members that are not declared.
 ///
 /// ```
+/// use copilot_wire::json::Wire as _;
 /// use copilot_wire::payloads;
 ///
 /// payloads! {

@@ -9,6 +9,7 @@
 //!   [`Passthrough`](crate::models::Passthrough) as it came.
 //!
 //! ```
+//! use copilot_wire::json::Wire as _;
 //! use copilot_wire::protocol::{Completion, EventDecoder};
 //! use copilot_wire::responses::{Responses, ResponsesRequest};
 //!

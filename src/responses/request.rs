@@ -15,6 +15,7 @@ use crate::protocol::{self, ContentPart, Refusal};
 /// Members without a field, such as `temperature`, are in `unknown`.
 ///
 /// ```
+/// use copilot_wire::json::Wire as _;
 /// use copilot_wire::responses::ResponsesRequest;
 ///
 /// let request = ResponsesRequest::new("gpt-5", "Hello").stream(true);

@@ -6,6 +6,7 @@ use super::documents::{not_found, query, refuse};
 use super::lost::{events, last_response, lost};
 use super::{ErrorObject, Responses};
 use crate::agent::Body;
+use crate::json::Wire as _;
 use crate::protocol::{Completion, Refusal};
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies};
 use crate::router::{HttpRequest, json, stream};

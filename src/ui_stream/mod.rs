@@ -7,6 +7,7 @@
 //!   [`EventDecoder`](crate::protocol::EventDecoder).
 //!
 //! ```
+//! use copilot_wire::json::Wire as _;
 //! use copilot_wire::protocol::EventDecoder;
 //! use copilot_wire::ui_stream::{ChatRequest, Event, UiMessage, UiStream};
 //!

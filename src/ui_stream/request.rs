@@ -9,6 +9,7 @@ use crate::protocol::Refusal;
 /// A request of a page, with the complete conversation.
 ///
 /// ```
+/// use copilot_wire::json::Wire as _;
 /// use copilot_wire::ui_stream::{ChatRequest, UiMessage};
 ///
 /// let mut request = ChatRequest::new("chat-1", [UiMessage::user("u1", "Hello")]);

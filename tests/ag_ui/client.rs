@@ -1,6 +1,7 @@
 //! The client's side: streams of other servers, whole and broken.
 
 use copilot_wire::ag_ui::{AgUi, Event, RunAgentInput, TextMessageContent};
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{EventDecoder, EventError, FrameEvent as _};
 use copilot_wire_kit::Toolkit;
 

@@ -8,7 +8,7 @@ use copilot_wire::ag_ui::{
     MessagesSnapshot, Mount, Raw, RunError, RunFinished, RunOutcome, StateDelta, StateSnapshot,
     ToolCall, ToolCallArgs, ToolCallEnd, ToolCallResult, ToolCallStart,
 };
-use copilot_wire::json::{Json, Members};
+use copilot_wire::json::{Json, Members, Wire as _};
 use copilot_wire::protocol::{self, SendError, ToolRun, Usage};
 use serde_json::{Value, json};
 

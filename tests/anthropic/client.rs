@@ -1,6 +1,7 @@
 //! The client role: streams of other servers are read, and put together.
 
 use copilot_wire::anthropic::{Anthropic, ContentBlock, Delta, Event, Message, MessageDelta};
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{Completion, EventDecoder, EventError};
 use copilot_wire::sse::TooLarge;
 use serde_json::json;

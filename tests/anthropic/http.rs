@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use copilot_wire::anthropic::{Anthropic, ErrorObject, Message, Model, StopReason};
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{
     Citation, Conversation, Env, Environment, Protocol, Refusal, Ticks, ToolCall,
 };

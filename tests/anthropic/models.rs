@@ -2,6 +2,7 @@
 
 use copilot_wire::Reply;
 use copilot_wire::anthropic::{Anthropic, ErrorObject, MessagesRequest, Model};
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::Conversation;
 use copilot_wire::router::MountError;
 use copilot_wire::{Request, Router};

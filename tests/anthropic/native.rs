@@ -6,7 +6,7 @@ use copilot_wire::anthropic::{
     Anthropic, ContentBlock, Delta, Ending, ErrorObject, Message, Output, Relay, StopReason,
     TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::models::RelayError;
 use copilot_wire::protocol::{AgentError, Confirmation, Env, Protocol as _, SendError, ToolCall};
 use serde_json::{Value, json};

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use copilot_wire::anthropic::{Anthropic, MessagesRequest};
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{Conversation, Protocol};
 use copilot_wire::{Reply, Request};
 use serde_json::{Value, json};

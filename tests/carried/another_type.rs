@@ -50,10 +50,16 @@ fn what_stands_in_place_of_a_list_is_read_as_its_element() {
 /// However deep a value is, in each kind of place of every front end.
 #[test]
 fn depth_needs_no_stack() {
-    const DEEP: usize = 10_000;
+    // Less than 100 bytes of the stack for each level.
+    const DEEP: usize = 2_500;
+    let thread = std::thread::Builder::new().stack_size(100 * DEEP);
+    thread.spawn(|| convert(DEEP)).unwrap().join().unwrap();
+}
+
+fn convert(depth: usize) {
     let deep = [
-        "[".repeat(DEEP) + &"]".repeat(DEEP),
-        r#"{"text":{"content":["#.repeat(DEEP) + &"]}}".repeat(DEEP),
+        "[".repeat(depth) + &"]".repeat(depth),
+        r#"{"text":{"content":["#.repeat(depth) + &"]}}".repeat(depth),
     ];
     let mut seen = BTreeSet::new();
     for (front_end, request, markers) in cases() {

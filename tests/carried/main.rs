@@ -6,6 +6,7 @@ mod another_type;
 use std::collections::BTreeSet;
 
 use copilot_wire::anthropic::MessagesRequest;
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::ChatRequest;
 use copilot_wire::protocol::Conversation;
 use copilot_wire::responses::ResponsesRequest;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{Model, OpenAi};
 use copilot_wire::protocol::{Confirmation, SendError, plain_text};
 use copilot_wire::{Reply, Router, agent_fn};

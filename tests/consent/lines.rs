@@ -1,5 +1,6 @@
 //! Lines that are a question by their words, and lines that only look like one.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::ChatRequest;
 use copilot_wire::protocol::{Conversation, find_question};
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openai::{ChatRequest, OpenAi};
 use copilot_wire::protocol::{Decision, Env, Verdict};
 use copilot_wire::{Body, Request};

@@ -308,6 +308,9 @@ fn a_second_turn_in_a_conversation_is_refused_until_the_first_has_ended() {
     assert_eq!(status, StatusCode::BAD_REQUEST);
     assert_eq!(error["error"]["code"], "conversation_locked");
     assert_eq!(error["error"]["param"], "conversation");
+    // Counting its tokens is no turn.
+    let count = |router| answered(router, &format!("{PATH}/input_tokens"), &second);
+    assert!(count(&router)["input_tokens"].is_u64());
     waits.store(false, Ordering::Relaxed);
     // Another conversation is not concerned.
     say(&router, &create(&router), "hi");

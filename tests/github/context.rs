@@ -3,6 +3,7 @@
 use copilot_wire::github::{
     ChatRequest, EditorContext, Exclusion, Page, PageUrl, Reference, ReferenceData, WithheldReason,
 };
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::Conversation;
 
 use crate::fixtures::request;

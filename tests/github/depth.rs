@@ -1,6 +1,7 @@
 //! Depth needs no stack, and each result finds its call.
 
 use copilot_wire::github::ChatRequest;
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::Conversation;
 
 fn read(messages: &str) -> ChatRequest {

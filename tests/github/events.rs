@@ -5,7 +5,7 @@ use copilot_wire::github::{
     ChatRequest, Chunk, ChunkForm, Confirmation, CopilotError, ErrorKind, Event, GitHub, Output,
     Reference, Reply,
 };
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::protocol::{Env, EventDecoder, Failure, Protocol, SendError, Session};
 use serde_json::Value;
 

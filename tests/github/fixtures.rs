@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use copilot_wire::github::ChatRequest;
+use copilot_wire::json::Wire as _;
 use serde_json::Value;
 
 fn folder(name: &str) -> PathBuf {

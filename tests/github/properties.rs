@@ -3,7 +3,7 @@
 use copilot_wire::github::{
     Chunk, Confirmation, CopilotError, ErrorKind, Event, Metadata, Output, Reference, UnknownEvent,
 };
-use copilot_wire::json::{Json, Members};
+use copilot_wire::json::{Json, Members, Wire as _};
 use copilot_wire::sse::EventName;
 use proptest::prelude::*;
 use serde_json::Value;

@@ -5,6 +5,7 @@ use copilot_wire::github::{
     ChatRequest, ChunkForm, Confirmation, CopilotError, ErrorKind, Message, Mount, Output,
     Reference,
 };
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::Citation;
 use futures::StreamExt;
 use http::{HeaderMap, Method, StatusCode};

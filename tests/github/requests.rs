@@ -4,7 +4,7 @@
 use copilot_wire::github::{
     ChatRequest, ConfirmationDecision, Content, GitHub, Message, Reference,
 };
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::protocol::{Conversation, Verdict};
 use serde_json::{Value, json};
 

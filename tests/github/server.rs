@@ -6,6 +6,7 @@ use std::pin::Pin;
 
 use bytes::Bytes;
 use copilot_wire::github::{ChatRequest, GitHub, Message, Mount};
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::AgentError;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::StreamExt;

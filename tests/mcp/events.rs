@@ -1,6 +1,6 @@
 //! The client's side.
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::mcp::{CallRequest, Event, Mcp};
 use copilot_wire::protocol::{EventDecoder, EventError, FrameEvent as _};
 use proptest::prelude::*;

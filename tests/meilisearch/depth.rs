@@ -1,7 +1,7 @@
 //! Depth needs no stack, and each result finds its call.
 
 use bytes::Bytes;
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::meilisearch::{
     ApiError, Append, ChatRequest, Event, History, Meilisearch, Message, Search, Unknown,
 };

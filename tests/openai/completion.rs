@@ -1,5 +1,6 @@
 //! Chunks are put together right, whatever their order, and whatever is in them.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{
     ChatCompletion, ChatCompletionChunk, Choice, Content, Delta, Event, FinishReason, OpenAi,
     ToolCallDelta,

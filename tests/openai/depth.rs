@@ -1,6 +1,6 @@
 //! Depth needs no stack, and each result finds its call.
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openai::{
     ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, FunctionCall, OpenAi,
     Part, ToolCall,

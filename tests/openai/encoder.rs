@@ -1,6 +1,6 @@
 //! A session writes valid streams, whatever an agent sends in whatever order.
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openai::{
     ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Delta, Ending, ErrorObject,
     FinishReason, Function, Logprobs, OpenAi, Reply, TokenLogprob, ToolCall, ToolCallDelta, Usage,

@@ -1,7 +1,7 @@
 //! The limit of a completion holds for everything that it keeps, and nothing that it keeps holds on to
 //! an event.
 
-use copilot_wire::json::{Json, Members};
+use copilot_wire::json::{Json, Members, Wire as _};
 use copilot_wire::openai::{ChatCompletion, ChatCompletionChunk, Event, Model, OpenAi, Relay};
 use copilot_wire::protocol::{Completion, EventDecoder};
 use copilot_wire::{Reply, Router};

@@ -1,6 +1,6 @@
 //! Requests as clients send them, odd ones too.
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openai::{ChatMessage, ChatRequest, Function, Part, Tool, ToolCall};
 use serde_json::json;
 

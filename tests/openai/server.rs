@@ -8,6 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{ChatCompletion, ErrorObject, Model, OpenAi, Usage};
 use copilot_wire::protocol::{AgentError, Conversation, Env, Environment, Ticks};
 use copilot_wire::router::MountError;

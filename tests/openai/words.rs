@@ -1,5 +1,6 @@
 //! The shared vocabulary on OpenAI, through the router.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{
     ChatMessage, ChatRequest, Ending, FinishReason, Function, Model, OpenAi,
 };

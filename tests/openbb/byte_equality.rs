@@ -10,7 +10,7 @@
 //! Line ends are LF, while the Python library has CRLF by default: only event names and data are
 //! compared.
 
-use copilot_wire::json::{Json, Kind, List, Members};
+use copilot_wire::json::{Json, Kind, List, Members, Wire as _};
 use copilot_wire::openbb::{
     Artifact, BoundingBox, Citation, CitationCollection, DataSource, Event, FunctionCall,
     GetWidgetData, PromptSuggestions, QueryDataSource, SourceInfo, StatusUpdate,

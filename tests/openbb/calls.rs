@@ -1,6 +1,6 @@
 //! Calls: their forms by era, checks before they are sent, and several at once.
 
-use copilot_wire::json::{Json, Members};
+use copilot_wire::json::{Json, Members, Wire as _};
 use copilot_wire::openbb::{
     AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, DataSource, Event,
     ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetParamsOptions, GetSkillContent,

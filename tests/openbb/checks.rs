@@ -1,5 +1,6 @@
 //! Calls before they are sent: checks, state, and several at once.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openbb::{
     AddGenerativeWidget, CallQueue, DataSource, Event, ExecuteAgentTool, ExecuteClientSql,
     FunctionCall, GetWidgetData, ManageNavigationBar, Message, OpenBb, QueryRequest, SqlQuery,

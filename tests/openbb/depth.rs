@@ -1,6 +1,7 @@
 //! Deep nesting: values as deep as a body allows are read, checked and written, and never overflow
 //! the stack.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openbb::{
     Artifact, Era, Event, Feedback, FunctionCall, OpenBb, QueryRequest, State, StatusUpdate, agents,
 };

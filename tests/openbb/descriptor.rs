@@ -1,6 +1,6 @@
 //! Descriptors of agents.
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openbb::{Control, Descriptor, Switch, agents};
 use serde_json::json;
 

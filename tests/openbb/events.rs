@@ -1,7 +1,7 @@
 //! Events, written and read.
 
 use copilot_wire::event_name;
-use copilot_wire::json::{Json, Members};
+use copilot_wire::json::{Json, Members, Wire as _};
 use copilot_wire::openbb::{
     Artifact, ArtifactType, BoundingBox, Citation, CitationCollection, ConversationSummary, Event,
     EventType, FunctionCall, OpenBb, Output, PromptSuggestions, QueryDataSource, RawEvent,

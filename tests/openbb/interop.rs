@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openbb::{
     Descriptor, Event, FunctionCall, GetWidgetData, Message, OpenBb, QueryRequest, Tiers, Tool,
     Widget, Widgets,

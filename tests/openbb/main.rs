@@ -35,7 +35,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest, Reply};
 use copilot_wire::protocol::{
     Env, Environment, EventDecoder, EventError, Protocol, SendError, Session,

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use copilot_wire::json::{Json, Kind};
+use copilot_wire::json::{Json, Kind, Wire as _};
 use copilot_wire::openbb::{AttachedContext, Era, OpenBb, QueryRequest};
 use copilot_wire::protocol::{Conversation, Protocol};
 

@@ -1,5 +1,6 @@
 //! Refusals: bodies that are not JSON, and bodies without messages.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openbb::{OpenBb, Role};
 use copilot_wire::protocol::{Conversation, Protocol as _};
 

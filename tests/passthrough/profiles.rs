@@ -3,6 +3,7 @@
 use std::fs;
 
 use copilot_wire::anthropic::Anthropic;
+use copilot_wire::json::Wire as _;
 use copilot_wire::models::{Passthrough, Profile, Upstream, refused};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
@@ -444,7 +445,26 @@ fn recorded_turns_are_accepted_by_every_known_server() {
         }
     }
     // What the stubs refuse without a profile.
-    assert_eq!(refusals, 69);
+    assert_eq!(refusals, 56);
+}
+
+#[test]
+fn an_unknown_server_gets_names_that_all_servers_accept_unless_its_own_clients_send_them() {
+    for path in [CHAT, MESSAGES, RESPONSES] {
+        for (client, client_path, body) in clients() {
+            let stub = Stub {
+                server: "unknown",
+                path,
+                profile: profile("models.example", ""),
+            };
+            let router = Router::new().mount_model("m", stub).unwrap();
+            let (status, answer) = ask(&router, client_path, &turn(client_path, body));
+            let case = format!("{client}, {client_path} to {path}: {answer}");
+            assert_eq!(status == 200, client_path != path, "{case}");
+            assert!(answer.contains(TOOL), "{case}");
+            assert!(!answer.contains("files_of_the_project"), "{case}");
+        }
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{AgentError, Env, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use copilot_wire_kit::Clock;

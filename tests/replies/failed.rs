@@ -1,5 +1,6 @@
 //! Responses of the background that fail.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{AgentError, Conversation as _};
 use copilot_wire::replies::{ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::{Responses, ResponsesRequest};

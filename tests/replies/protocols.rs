@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::json::Wire as _;
 use copilot_wire::mcp::Mcp;
 use copilot_wire::protocol::Framing;
 use copilot_wire::replies::{ReplyEnd, ReplyStore as _};

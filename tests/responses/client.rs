@@ -1,6 +1,7 @@
 //! The client role: streams of other servers, whole, cut and hostile.
 
 use copilot_wire::Router;
+use copilot_wire::json::Wire as _;
 use copilot_wire::models::RelayError;
 use copilot_wire::protocol::{
     AgentError, CallDelta, Completion, Cut, Delta, EventDecoder, EventError,

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use copilot_wire::agent_fn;
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::protocol::{Conversation, Protocol, Role};
 use copilot_wire::responses::{
     Content, ContentPart, Input, Item, Responses, ResponsesRequest, Tool,

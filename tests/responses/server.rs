@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{AgentError, Env, Environment, Ticks, ToolCall};
 use copilot_wire::responses::{Model, Response, Responses};
 use copilot_wire::router::MountError;

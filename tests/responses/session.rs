@@ -1,7 +1,7 @@
 //! A session writes valid streams, whatever an agent sends in whatever order.
 
 use bytes::Bytes;
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Completion, Failure, Framing, Notice, Part, Protocol, SendError,
     Session, Status, ToolCall, Usage,

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::github::GitHub;
+use copilot_wire::json::Wire as _;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
 use copilot_wire::ui_stream::UiStream;

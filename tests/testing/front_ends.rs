@@ -2,7 +2,7 @@
 
 use copilot_wire::ag_ui::RunAgentInput;
 use copilot_wire::anthropic::MessagesRequest;
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openai::Function;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Tiers, Widget, Widgets};
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol, ToolCall};

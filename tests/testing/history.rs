@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{self, Content, Function};
 use copilot_wire::openbb::{OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{
@@ -163,7 +164,7 @@ fn a_person_who_speaks_stops_the_calls_that_wait() {
 struct Odd(Vec<HistoryItem<'static>>);
 
 impl Conversation for Odd {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
 

@@ -1,6 +1,6 @@
 //! Tests of the emulated Workspace: options, tools, files, and parameters of widgets.
 
-use copilot_wire::json::{Json, Members};
+use copilot_wire::json::{Json, Members, Wire as _};
 use copilot_wire::openbb::{
     ExecuteAgentTool, GetParamsOptions, OpenBb, OptionValue, Param, ParamOptions,
     ParamOptionsQuery, QueryRequest, Tier, Tool, Widget,

@@ -1,6 +1,7 @@
 //! Calls of models: those that a front end has not offered reach none.
 
 use copilot_wire::anthropic::{self, Anthropic, ToolUseBlock};
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{self, OpenAi};
 use copilot_wire::protocol::{AgentError, Protocol, SendError};
 use copilot_wire::responses::{self as api, Item, Responses};

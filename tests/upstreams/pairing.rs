@@ -2,6 +2,7 @@
 
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::anthropic::{Anthropic, MessagesRequest};
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{ChatRequest, OpenAi};
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{Conversation, Protocol};

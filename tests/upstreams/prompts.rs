@@ -2,6 +2,7 @@
 
 use copilot_wire::Request;
 use copilot_wire::anthropic::{Anthropic, MessagesRequest};
+use copilot_wire::json::Wire as _;
 use copilot_wire::models::{Profile, Prompt as _};
 use copilot_wire::openai::{ChatRequest, OpenAi};
 use copilot_wire::protocol::{
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 struct Odd(Vec<HistoryItem<'static>>);
 
 impl Conversation for Odd {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
 

@@ -1,6 +1,6 @@
 //! Answers of models, as each dialect writes them, and agents that relay them.
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::models::{Relay, Upstream};
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::ui_stream::ChatRequest;

@@ -4,7 +4,7 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use copilot_wire::event_name;
-use copilot_wire::json::{self, Escape};
+use copilot_wire::json::{self, Escape, Wire as _};
 use copilot_wire::openai::ChatRequest;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::Protocol;

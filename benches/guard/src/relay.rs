@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use bytes::Bytes;
 use copilot_wire::anthropic::Anthropic;
+use copilot_wire::json::Wire as _;
 use copilot_wire::models::{Passthrough, Profile, Upstream};
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openbb::OpenBb;

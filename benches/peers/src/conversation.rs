@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::ChatRequest;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::Protocol;

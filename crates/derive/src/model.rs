@@ -235,7 +235,7 @@ pub(crate) fn derive(input: &DeriveInput, fields: &Fields) -> Result<TokenStream
     let wire = implement(name, &model, &fields)?;
     let debug = debug(name, &model, &fields);
     let constructors = constructors(name, &model, &fields)?;
-    Ok(quote!(#wire #debug #constructors ::copilot_wire::__json_api!(#name);))
+    Ok(quote!(#wire #debug #constructors ::copilot_wire::__serde!(#name);))
 }
 
 /// Returns an error at the second field with the same name on the wire.

@@ -123,6 +123,6 @@ pub(crate) fn derive(
         }
 
         #default
-        ::copilot_wire::__json_api!(#name);
+        ::copilot_wire::__serde!(#name);
     })
 }

@@ -279,6 +279,6 @@ pub(crate) fn derive(
 
         #debug
 
-        ::copilot_wire::__json_api!(#name);
+        ::copilot_wire::__serde!(#name);
     })
 }

@@ -126,6 +126,8 @@ macro_rules! in_modules {
         }
 
         fn to_body(request: &Self::Request) -> Option<bytes::Bytes> {
+            #[allow(unused_imports, reason = "a request may have a function of this name")]
+            use copilot_wire::json::Wire as _;
             Some(request.to_json())
         }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use copilot_wire::Reply;
+use copilot_wire::json::Wire as _;
 use copilot_wire::models::refused;
 use copilot_wire::openai::{ChatRequest, OpenAi, Relay};
 use copilot_wire::protocol::{AgentError, Conversation, ModelFault, Protocol};

@@ -1,5 +1,6 @@
 //! reqwest with a [`Relay`]: any endpoint that speaks OpenAI's chat completions.
 
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{ChatRequest, Relay};
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, async_trait};

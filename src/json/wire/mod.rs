@@ -17,9 +17,8 @@ use crate::json::value::Json;
 
 /// A type that is read from and written as JSON: the value of a member, or a complete message.
 ///
-/// `#[derive(Wire)]` implements the trait, with `from_json`, `to_json`, `Serialize` and `Deserialize`. A struct is a
-/// JSON object. An enum without values is a string. An enum with values is an object, one member of which selects the
-/// variant.
+/// `#[derive(Wire)]` implements the trait, `Serialize` and `Deserialize`. A struct is a JSON object. An enum without
+/// values is a string. An enum with values is an object, one member of which selects the variant.
 ///
 /// ```
 /// use copilot_wire::json::{List, Members, Wire};
@@ -74,7 +73,7 @@ use crate::json::value::Json;
 /// | `null_is_absent` | a `null` of a named member is read as an absent member |
 /// | `empty_is_absent` | a member whose value is the default of this struct is omitted |
 /// | `never_empty` | an element without members of a [`List`](super::List) is retained there as invalid; always so if a member is marked `always` |
-/// | `escape = Json` | the [`Escape`] of `to_json`; by default `JsonAndSeparators` |
+/// | `escape = Json` | the [`Escape`] of [`to_json`](Wire::to_json); by default `JsonAndSeparators` |
 /// | `complete = method` | a method of the struct that is called after reading |
 /// | `debug` | `Wire` implements `Debug` even if no field has an option for it |
 /// | `new = "Creates an order."` | a constructor with the fields that are marked `new`, and its documentation |
@@ -176,13 +175,16 @@ pub trait Wire: Sized {
         let mut reader = Reader::new(text)?;
         // A reader is a text and a position: a clone saves the position and copies no text.
         let start = reader.clone();
-        let value = Self::read_from(&mut reader)?;
-        if value.is_none() {
+        // Returned as it was read: a request of hundreds of bytes would be copied out of each `Result` and `Option`.
+        let value = Self::read_from(&mut reader);
+        if let Ok(None) = value {
             reader = start;
             reader.skip()?;
         }
-        reader.end()?;
-        Ok(value)
+        if value.is_ok() {
+            reader.end()?;
+        }
+        value
     }
 
     /// Reads a complete text.
@@ -191,12 +193,27 @@ pub trait Wire: Sized {
     ///
     /// [`JsonError`] when the text is not valid JSON, or JSON of another type.
     fn parse(text: &Bytes) -> Result<Self, JsonError> {
-        match Self::parse_any(text)? {
-            Some(value) => Ok(value),
+        match Self::parse_any(text) {
+            Ok(Some(value)) => Ok(value),
             // A second reader, for the error only: it is at the position of the value, which the first reader has
             // passed.
-            None => Err(Reader::new(text)?.expected(Self::EXPECTED)),
+            Ok(None) => Err(Reader::new(text)?.expected(Self::EXPECTED)),
+            Err(error) => Err(error),
         }
+    }
+
+    /// Parses the JSON text of one value. Members that are unknown or have another type are retained.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] if the text is not JSON, or not of this type.
+    fn from_json(json: impl AsRef<[u8]>) -> Result<Self, JsonError> {
+        Self::parse(&Bytes::copy_from_slice(json.as_ref()))
+    }
+
+    /// Serializes the value to JSON, retained members included.
+    fn to_json(&self) -> Bytes {
+        self.to_raw().as_bytes().clone()
     }
 
     /// Reads a raw value.
@@ -347,20 +364,6 @@ pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteErro
     Ok(Json::trusted(out.into()))
 }
 
-/// Parses the text of one value, for `from_json`.
-///
-/// # Errors
-///
-/// [`JsonError`] when the text is not valid JSON, or JSON of another type.
-pub fn parse<T: Wire>(json: &[u8]) -> Result<T, JsonError> {
-    T::parse(&Bytes::copy_from_slice(json))
-}
-
-/// Writes a value, for `to_json`.
-pub fn to_json<T: Wire>(value: &T) -> Bytes {
-    value.to_raw().as_bytes().clone()
-}
-
 /// Serializes a value with serde.
 ///
 /// # Errors
@@ -380,36 +383,11 @@ pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Resul
     T::parse(json.as_bytes()).map_err(serde::de::Error::custom)
 }
 
-/// Implements the functions and the serde traits of every type that derives [`Wire`].
+/// Implements the serde traits of every type that derives [`Wire`].
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __json_api {
+macro_rules! __serde {
     ($model:ident) => {
-        #[allow(
-            dead_code,
-            unreachable_pub,
-            reason = "a private value need not use both"
-        )]
-        impl $model {
-            /// Parses the JSON text of one value. Members that are unknown or have another type are
-            /// retained.
-            ///
-            /// # Errors
-            ///
-            /// [`JsonError`](::copilot_wire::json::JsonError) if the text is not JSON, or not of this type.
-            pub fn from_json(
-                json: impl ::core::convert::AsRef<[u8]>,
-            ) -> ::core::result::Result<Self, $crate::json::JsonError> {
-                $crate::__private::parse(json.as_ref())
-            }
-
-            /// Serializes the value to JSON, retained members included.
-            #[must_use]
-            pub fn to_json(&self) -> $crate::__private::Bytes {
-                $crate::__private::to_json(self)
-            }
-        }
-
         impl $crate::__private::Serialize for $model {
             fn serialize<S: $crate::__private::Serializer>(
                 &self,

@@ -30,6 +30,7 @@ pub enum EventType {
 /// It closes the current message of the answer: text after it starts a new one.
 ///
 /// ```
+/// use copilot_wire::json::Wire as _;
 /// use copilot_wire::openbb::StatusUpdate;
 /// use serde_json::json;
 ///

@@ -10,11 +10,11 @@ use crate::json::{Json, Kind, Wire};
 use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallOutcome, CallResult, ResultItem, media_type};
 use crate::openbb::{DataSource, FunctionCall};
-use crate::protocol::content::join;
 use crate::protocol::{
     self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, RawMessage,
     Tool, ToolResult, odd_lines,
 };
+use crate::vocabulary::contents::join;
 
 /// The function that runs a tool of an MCP server.
 const EXECUTE_AGENT_TOOL: &str = "execute_agent_tool";
@@ -112,7 +112,7 @@ impl Conversation for QueryRequest {
     /// Returns the history. A summary is a system message; a task that another agent delegates is a
     /// user message. A call for widget data is one call for each widget. Files follow the latest
     /// user message.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let delegated = self.delegated();
         let mut names = None;
         let mut calls = Calls::default();

@@ -26,6 +26,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use copilot_wire::Agent;
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{Capabilities, Env, Extras, FrameDecoder, Protocol, Refusal, Session};
 use copilot_wire::router::{Mount, MountError, Site};
 use http::request::Parts;

@@ -1,6 +1,7 @@
 //! The Pager in tests and tools.
 
 use bytes::Bytes;
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::Mount;
 use copilot_wire_kit::check::{Judge, Rule, Stream, rules};

@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use copilot_wire::anthropic::Anthropic;
+use copilot_wire::json::Wire as _;
 use copilot_wire::meilisearch::{Event, History, Meilisearch};
 use copilot_wire::models::{Relay, Upstream};
 use copilot_wire::openai::{ChatCompletion, OpenAi};

@@ -11,6 +11,7 @@ use copilot_wire::anthropic::{
     Anthropic, Content, ContentBlock, Event, Message, MessageParam, MessagesRequest, Tool,
     ToolResultBlock, ToolUseBlock,
 };
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{Completion, EventDecoder, EventError, ToolCall};
 
 /// An emulated program with an Anthropic library: it sends messages and tools, and reads blocks.

@@ -10,7 +10,7 @@ use copilot_wire::github::{
     ChatRequest, Confirmation, ConfirmationDecision as Decision, Event, GitHub, Message, Output,
     Reference,
 };
-use copilot_wire::json::{Json, List};
+use copilot_wire::json::{Json, List, Wire as _};
 use copilot_wire::protocol::{self, EventDecoder, EventError};
 
 /// An emulated GitHub Copilot platform with an editor.

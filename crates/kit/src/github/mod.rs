@@ -23,6 +23,7 @@ use crate::chat_stream;
 use crate::check::Rule;
 use crate::{BoxError, Sample, Setup, Toolkit, in_modules};
 use copilot_wire::github::{ChatRequest, GitHub, Mount};
+use copilot_wire::json::Wire as _;
 use copilot_wire::router;
 
 impl Toolkit for GitHub {

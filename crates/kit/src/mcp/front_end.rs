@@ -7,7 +7,7 @@ use http::{HeaderName, HeaderValue, header::ACCEPT};
 
 use crate::heard::effects;
 use crate::{Effect, FrontEnd, Next, ToolOutcome, post};
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::mcp::{CallRequest, CallToolResult, Event, Mcp, STATELESS};
 use copilot_wire::protocol::{Confirmation, EventDecoder, EventError, find_question};
 

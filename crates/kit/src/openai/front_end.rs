@@ -8,6 +8,7 @@ use crate::call::tool_call;
 use crate::heard::effects;
 use crate::models::too_large;
 use crate::{Effect, FrontEnd, Next, ToolOutcome, post, question};
+use copilot_wire::json::Wire as _;
 use copilot_wire::openai::{
     ChatCompletion, ChatMessage, ChatRequest, Event, OpenAi, Tool, ToolCall,
 };

@@ -9,6 +9,7 @@ use crate::call::tool_call;
 use crate::heard::effects;
 use crate::models::too_large;
 use crate::{Effect, FrontEnd, Next, ToolOutcome, post, question};
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{Completion, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
     Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,

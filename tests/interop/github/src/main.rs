@@ -8,7 +8,7 @@ use copilot_wire::github::verify::{HeaderPair, KeySet, verify};
 use copilot_wire::github::{
     ChatRequest, ChunkForm, Confirmation, Event, GitHub, Output, Reference,
 };
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::protocol::{Env, Protocol};
 use copilot_wire_kit::github::RequestSigner;
 use serde::Deserialize;

@@ -3,7 +3,7 @@
 use std::mem;
 
 use bytes::Bytes;
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Protocol as _, ToolCall, Usage};
 use copilot_wire::router::Mount;
 use copilot_wire_kit::check::{Exam, Judge, Rule, Stream, Trial, rules};

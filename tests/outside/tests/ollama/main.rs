@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::json::Wire as _;
 use copilot_wire::protocol::{
     AgentError, AnswerFormat, Conversation, Env, EventDecoder, EventError, HistoryItem, Protocol,
     ToolCall, Usage,

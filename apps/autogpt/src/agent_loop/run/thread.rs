@@ -9,6 +9,7 @@ use crate::agent_loop::prompt::{Codec, prompt, reminder};
 use crate::agent_loop::reply::{self, Reading, ReplyRules};
 use crate::agent_loop::settings::Asking;
 use crate::commands::Spec;
+use copilot_wire::json::Wire as _;
 
 /// An input of a thread.
 pub(super) enum ThreadInput {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use super::{Failure, MAX_HEADERS, Refusal};
+use super::{MAX_HEADERS, Refusal};
 use crate::json::{JsonError, WriteError};
 use crate::sse::TooLarge;
 
@@ -294,7 +294,7 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// The message of a reply whose remaining events were not stored, for [`Extras::lost`](super::Extras::lost).
+    /// The message of a reply whose remaining events were not stored, for [`Extras::lost`](crate::protocol::Extras::lost).
     pub const LOST: &'static str = "Sorry, the rest of the answer is lost.";
 
     /// The message of a turn that a shutdown ends.
@@ -492,5 +492,43 @@ impl fmt::Debug for AgentError {
             .field("cause", &self.cause)
             .field("location", &format_args!("{}", self.location))
             .finish()
+    }
+}
+
+/// The failure of a turn, as it is sent to the front end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure<'a> {
+    /// A message for the user.
+    pub message: &'a str,
+    /// `true` if the client may retry the turn. `false` by default, because a retry would repeat the side effects of an
+    /// agent.
+    pub retryable: bool,
+    /// `true` if the conversation is too long for the model. Some clients then compact the conversation.
+    pub too_long: bool,
+    /// The code or the class of an error that was read from a stream. A session writes its own.
+    pub code: Option<&'a str>,
+}
+
+impl<'a> Failure<'a> {
+    /// Creates a failure that must not be retried.
+    #[must_use]
+    pub fn new(message: &'a str) -> Self {
+        Self {
+            message,
+            retryable: false,
+            too_long: false,
+            code: None,
+        }
+    }
+
+    /// Converts the failure into the refusal of a request, with `status`. A client may retry after `delay`.
+    pub(crate) fn to_refusal(self, status: StatusCode, delay: Option<Duration>) -> Refusal {
+        let refusal = Refusal::new(status, self.message.to_owned());
+        match (self.too_long, delay) {
+            (true, _) => refusal.code(Refusal::TOO_LONG),
+            (_, Some(delay)) => refusal.code("overloaded").retry_after(delay),
+            _ => refusal.code("agent_failed"),
+        }
     }
 }

@@ -6,8 +6,8 @@ use std::fmt;
 use super::{Failure, Part};
 use crate::json::{Json, Members};
 
-/// A piece of an answer, as [`Protocol::deltas`](super::Protocol::deltas) reads it from an event: the inverse of the
-/// parts that a [`Session`](super::Session) writes.
+/// A piece of an answer, as [`Protocol::deltas`](crate::protocol::Protocol::deltas) reads it from an event: the inverse of the
+/// parts that a [`Session`](crate::protocol::Session) writes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Delta<'a> {
@@ -44,9 +44,9 @@ pub enum Delta<'a> {
 /// are needed.
 #[derive(Clone, Copy)]
 pub struct Native<'a> {
-    pub(super) item: Option<u64>,
-    pub(super) form: NativeForm,
-    pub(super) members: &'a dyn Fn() -> Json,
+    pub(crate) item: Option<u64>,
+    pub(crate) form: NativeForm,
+    pub(crate) members: &'a dyn Fn() -> Json,
 }
 
 /// The relation of [`Native`] members to earlier ones of the same item.

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Attachment;
-use super::contents::Contents;
+use super::contents::{Contents, join};
 use super::redacted::Size;
 use crate::json::{Json, JsonError, Kind, List, Reader, ValueWriter, Wire, wire};
 
@@ -77,21 +76,6 @@ impl<P: ContentPart> Content<P> {
         }
         contents
     }
-
-    /// Parses the JSON text of one value. Unknown members and values are retained.
-    ///
-    /// # Errors
-    ///
-    /// [`JsonError`] if the text is not JSON.
-    pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, JsonError> {
-        wire::parse(json.as_ref())
-    }
-
-    /// Serializes the value to JSON.
-    #[must_use]
-    pub fn to_json(&self) -> Bytes {
-        wire::to_json(self)
-    }
 }
 
 impl<P> Content<P> {
@@ -109,18 +93,6 @@ impl<P> Content<P> {
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
-}
-
-/// Joins texts with line breaks.
-pub(crate) fn join<'a>(texts: impl IntoIterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
-    let mut texts = texts.into_iter();
-    let mut all = texts.next().unwrap_or_default();
-    for text in texts {
-        let all = all.to_mut();
-        all.push('\n');
-        all.push_str(&text);
-    }
-    all
 }
 
 impl<P: Wire> Wire for Content<P> {

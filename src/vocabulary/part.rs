@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Cut, SendError, Usage};
+use super::{Cut, Notice, SendError, Usage};
 use crate::json::{Json, Kind, Members, WriteError};
 
-/// A part of a reply, as [`Blocks::part`](super::Blocks::part) receives it.
+/// A part of a reply, as [`Blocks::part`](crate::protocol::Blocks::part) receives it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
@@ -389,50 +389,6 @@ impl Chart {
     }
 }
 
-/// An error that the user should know about and that does not end the turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Notice {
-    /// A message for the user.
-    pub message: String,
-    /// A short name for the kind of failure.
-    pub code: Cow<'static, str>,
-    /// The names and values that the error concerns.
-    pub identifier: Option<String>,
-}
-
-impl Notice {
-    /// Creates a notice with the code `error`.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            code: Cow::Borrowed("error"),
-            identifier: None,
-        }
-    }
-
-    /// Returns the message as Markdown, in a paragraph of its own.
-    #[must_use]
-    pub fn to_markdown(&self) -> String {
-        super::markdown::notice(self)
-    }
-
-    /// Sets the short name for the kind of failure.
-    #[must_use]
-    pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
-        self.code = code.into();
-        self
-    }
-
-    /// Sets the names and values that the error concerns.
-    #[must_use]
-    pub fn identifier(mut self, identifier: impl Into<String>) -> Self {
-        self.identifier = Some(identifier.into());
-        self
-    }
-}
-
 /// A question that the user answers with yes or no in the next turn.
 ///
 /// [`Request::decision`](crate::Request::decision) of the next request returns the answer.
@@ -448,7 +404,7 @@ pub struct Confirmation {
     /// Data that is returned with the answer, if the front end supports that.
     pub data: Option<Json>,
     /// Suggested answers, for front ends that show buttons with texts. They cannot include the yes, because a yes needs
-    /// the code of the question. A suggested answer is returned as the user's [`prompt`](super::Conversation::prompt).
+    /// the code of the question. A suggested answer is returned as the user's [`prompt`](crate::protocol::Conversation::prompt).
     pub answers: Vec<String>,
 }
 
@@ -487,7 +443,7 @@ impl Confirmation {
 /// A function that returns the text of a question.
 type Ask<'a> = dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a;
 
-/// A [`Confirmation`] as [`Blocks::part`](super::Blocks::part) receives it.
+/// A [`Confirmation`] as [`Blocks::part`](crate::protocol::Blocks::part) receives it.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     confirmation: &'a Confirmation,
@@ -534,7 +490,7 @@ impl std::fmt::Debug for Question<'_> {
 
 /// A call of a tool that the front end offered.
 ///
-/// The result is among the next request's [`results`](super::Conversation::results).
+/// The result is among the next request's [`results`](crate::protocol::Conversation::results).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
