@@ -12,7 +12,7 @@ use crate::protocol::{
 
 impl Conversation for RunAgentInput {
     /// Returns the history. Activities are messages of the agent with their JSON.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         // What the user has entered at an interrupt, beside a yes or a no.
         let entered = self.resume.iter().filter_map(|entry| {
             let payload = &entry.payload;

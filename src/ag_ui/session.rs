@@ -46,7 +46,7 @@ pub struct Reply {
 type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(input: &RunAgentInput, settings: Settings, env: &Env) -> Session<Reply> {
-    let unique = env.hex_id();
+    let unique = env.hex_id([""; 2]);
     let or_new = |id: &str, prefix: &str| match id {
         "" => format!("{prefix}_{unique}"),
         id => id.to_owned(),

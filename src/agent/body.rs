@@ -156,7 +156,6 @@ impl Body {
         let ticks = live::ticks(record.env());
         let wakeup = Wakeup::new();
         let channel = Channel::<P>::new(session, record, asking, form, wakeup.task());
-        let channel = Arc::new(channel);
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
         let run = Run::new(Box::pin(start(reply, channel)), Arc::clone(&frames));
@@ -199,9 +198,7 @@ impl Body {
     pub fn size(&self) -> Option<u64> {
         match &self.kind {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
-            Kind::Live(_) => None,
-            #[cfg(feature = "resumable")]
-            Kind::Stream(_) => None,
+            _ => None,
         }
     }
 
@@ -240,20 +237,18 @@ impl Body {
     }
 
     /// Returns the headers of the response that its agent has set, once.
-    pub(crate) fn take_headers(&self) -> HeaderMap {
+    pub(crate) fn take_headers(&self) -> Option<Box<HeaderMap>> {
         match &self.kind {
             Kind::Live(live) => live.frames.take_headers(),
-            _ => HeaderMap::new(),
+            _ => None,
         }
     }
 
     /// Returns the status of the response. Final only at the end of the body.
     pub(crate) fn status(&self) -> StatusCode {
         match &self.kind {
-            Kind::Full(_) => StatusCode::OK,
             Kind::Live(live) => live.frames.status(),
-            #[cfg(feature = "resumable")]
-            Kind::Stream(_) => StatusCode::OK,
+            _ => StatusCode::OK,
         }
     }
 

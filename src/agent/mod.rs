@@ -20,7 +20,7 @@ mod wakeup;
 pub use body::{Body, Canceller, Interrupted};
 pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
-pub(crate) use request::copy_values;
+pub(crate) use request::{Head, copy_values};
 pub use run::Run;
 pub use tool::execute_tool;
 pub(crate) use turns::{Busy, Running, TurnLimits, Turns};

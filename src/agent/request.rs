@@ -36,16 +36,17 @@ struct Inner<P: Protocol> {
 
 /// Everything in a request except its message.
 #[derive(Clone)]
-pub(super) struct Head<S> {
-    settings: S,
-    parts: Parts,
-    params: Vec<(Box<str>, Box<str>)>,
+pub(crate) struct Head<S> {
+    pub(crate) settings: S,
+    /// They own their values; see [`copy_values`].
+    pub(crate) parts: Parts,
+    pub(crate) params: Vec<(Box<str>, Box<str>)>,
     /// The path of the route as clients see it, with the names of the parameters.
-    path: Option<Arc<str>>,
+    pub(crate) path: Option<Arc<str>>,
     /// The name under which the agent is mounted.
-    agent: Option<Arc<str>>,
-    env: Env,
-    consent: Consent,
+    pub(crate) agent: Option<Arc<str>>,
+    pub(crate) env: Env,
+    pub(crate) consent: Consent,
 }
 
 impl<P: Protocol> Request<P> {
@@ -54,7 +55,7 @@ impl<P: Protocol> Request<P> {
     pub fn new(message: P::Request) -> Self {
         let (mut parts, ()) = http::Request::new(()).into_parts();
         parts.method = Method::POST;
-        Self::of(parts, message, Env::default(), Consent::of_process())
+        Self::of(parts, message)
     }
 
     /// Creates a request with the method, URI, headers and extensions of an HTTP request.
@@ -64,21 +65,20 @@ impl<P: Protocol> Request<P> {
     #[must_use]
     pub fn from_parts(mut parts: Parts, message: P::Request) -> Self {
         copy_values(&mut parts);
-        Self::of(parts, message, Env::default(), Consent::of_process())
+        Self::of(parts, message)
     }
 
-    /// Creates a request from parts that own their values.
-    pub(crate) fn of(parts: Parts, message: P::Request, env: Env, consent: Consent) -> Self {
+    fn of(parts: Parts, message: P::Request) -> Self {
         let head = Head {
             settings: P::Settings::default(),
             parts,
             params: Vec::new(),
             path: None,
             agent: None,
-            env,
-            consent,
+            env: Env::default(),
+            consent: Consent::of_process(),
         };
-        Self::with_head(head, message)
+        Self::with_head(head, message, None)
     }
 
     /// Sets the parameters of the path with their names, in the order of the path. A router sets them itself; other
@@ -109,24 +109,6 @@ impl<P: Protocol> Request<P> {
         P::session(&self.0.message, &self.0.head.settings, env)
     }
 
-    /// Sets the path of the route as clients see it.
-    pub(crate) fn with_path(mut self, path: Arc<str>) -> Self {
-        self.0.head.path = Some(path);
-        self
-    }
-
-    /// Sets the name under which the agent is mounted.
-    pub(crate) fn with_agent(mut self, agent: Option<Arc<str>>) -> Self {
-        self.0.head.agent = agent;
-        self
-    }
-
-    /// Sets the recording of the turn.
-    pub(crate) fn with_recording(mut self, recording: Option<Recording>) -> Self {
-        self.0.recording = recording;
-        self
-    }
-
     pub(super) fn take_recording(&mut self) -> Option<Recording> {
         self.0.recording.take()
     }
@@ -141,12 +123,16 @@ impl<P: Protocol> Request<P> {
         self.0.head.clone()
     }
 
-    /// Creates a request from `message` and the head of another request.
-    pub(super) fn with_head(head: Head<P::Settings>, message: P::Request) -> Self {
+    /// Creates a request from a message and the rest, with the recording of its turn.
+    pub(crate) fn with_head(
+        head: Head<P::Settings>,
+        message: P::Request,
+        recording: Option<Recording>,
+    ) -> Self {
         Self(Box::new(Inner {
             message,
             head,
-            recording: None,
+            recording,
             decision: OnceLock::new(),
         }))
     }
@@ -337,14 +323,12 @@ impl<P: Protocol> Request<P> {
 
     /// Returns the text of the user's last message.
     fn last_words(&self) -> String {
-        let mut last = None;
-        for item in self.0.message.raw_history() {
-            if let HistoryItem::Message(message) = item {
-                if message.role == Role::User {
-                    last = Some(message.text);
-                }
-            }
-        }
+        // From the end: every turn begins with it, however long its conversation is.
+        let mut history = self.0.message.raw_history().rev();
+        let last = history.find_map(|item| match item {
+            HistoryItem::Message(message) if message.role == Role::User => Some(message.text),
+            _ => None,
+        });
         last.map(Cow::into_owned).unwrap_or_default()
     }
 

@@ -106,7 +106,7 @@ pub(super) async fn go_on<P: Protocol, A: Agent<P>>(
             break;
         }
         let reply = Reply::new(Arc::clone(channel));
-        let request = Request::with_head(head.clone(), message);
+        let request = Request::with_head(head.clone(), message, None);
         result = agent.answer(request, reply).await;
         match next {
             Some(next) => wait = next,

@@ -37,8 +37,9 @@ pub(super) const HIGH_WATER: usize = 16 * 1024;
 /// bytes.
 const SPARE: usize = 512;
 
-/// The size up to which a frame is copied out of its buffer, so that the buffer is reused, which saves an allocation.
-const COPIED: usize = 1024;
+/// The size up to which a frame is copied out of its buffer, so that the buffer is reused, which saves its growth. Whole
+/// answers of few events are as large.
+const COPIED: usize = 4096;
 
 impl Staging {
     pub(super) fn new(out: Vec<u8>) -> Self {

@@ -1,6 +1,5 @@
 //! The requests that a router is answering, so that a shutdown can wait for them and end them.
 
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::future::poll_fn;
 use std::pin::pin;
@@ -11,6 +10,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use super::channel::{Frames, Outcome};
 use super::wakers::{Key, Wakers};
 use crate::protocol::{Ticks, User};
+use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
 /// The requests that a router is answering. Clones share them.
@@ -85,33 +85,33 @@ struct Stop {
 
 /// A request that is being answered. It ends when the last clone is dropped: the response body has a clone, and so has
 /// every task that works for the request.
-#[derive(Clone)]
 pub(crate) struct Running {
     entry: Arc<Request>,
-    /// The permit of a turn. `None` for a request that is not a turn.
-    _permit: Option<Arc<Permit>>,
+    /// `true` if this clone has a permit: the request counts as one running turn as long as any clone has.
+    is_turn: bool,
 }
 
 struct Request {
     turns: Turns,
     key: u64,
+    /// The number of clones with a permit.
+    permits: AtomicUsize,
+    /// The user whose turns are counted.
+    user: Option<User>,
 }
 
-/// A permit that counts as one running turn, of a user if there is one, until the last clone is dropped.
-struct Permit(Turns, Option<User>);
+impl Clone for Running {
+    fn clone(&self) -> Self {
+        let (entry, is_turn) = (Arc::clone(&self.entry), self.is_turn);
+        // Relaxed, as in `Arc`: the last permit is not released while this clone has one.
+        entry.permits.fetch_add(is_turn.into(), Ordering::Relaxed);
+        Self { entry, is_turn }
+    }
+}
 
-impl Drop for Permit {
+impl Drop for Running {
     fn drop(&mut self) {
-        let mut state = self.0.lock();
-        state.turns -= 1;
-        if let Some(user) = self.1.take() {
-            if let Entry::Occupied(mut turns) = state.of_users.entry(user) {
-                *turns.get_mut() -= 1;
-                if *turns.get() == 0 {
-                    turns.remove();
-                }
-            }
-        }
+        self.end_turn();
     }
 }
 
@@ -169,7 +169,7 @@ impl Turns {
 
     /// Adds a request that is not a turn.
     pub(crate) fn enter(&self) -> Running {
-        self.add(self.lock(), None)
+        self.add(self.lock(), false, None)
     }
 
     /// Adds a turn of a user.
@@ -189,20 +189,23 @@ impl Turns {
                 *state.minute.1.entry(user.clone()).or_default() += 1;
             }
         }
-        let permit = Permit(self.clone(), user.cloned());
-        Ok(self.add(state, Some(Arc::new(permit))))
+        let user = user.cloned();
+        Ok(self.add(state, true, user))
     }
 
-    fn add(&self, mut state: MutexGuard<'_, State>, permit: Option<Arc<Permit>>) -> Running {
+    fn add(&self, mut state: MutexGuard<'_, State>, is_turn: bool, user: Option<User>) -> Running {
         state.last += 1;
         let key = state.last;
         state.running.insert(key, Stop::default());
         drop(state);
-        let turns = self.clone();
-        Running {
-            _permit: permit,
-            entry: Arc::new(Request { turns, key }),
-        }
+        let entry = Request {
+            turns: self.clone(),
+            key,
+            permits: AtomicUsize::new(is_turn.into()),
+            user,
+        };
+        let entry = Arc::new(entry);
+        Running { entry, is_turn }
     }
 
     /// Rejects new turns, and waits for the running requests. When `patience` is ready, ends the remaining turns, and
@@ -278,9 +281,22 @@ impl Running {
     }
 
     /// Releases this clone's permit: the remaining work for the request is not part of a turn.
-    #[cfg(feature = "resumable")]
     pub(crate) fn end_turn(&mut self) {
-        self._permit = None;
+        let had_permit = std::mem::take(&mut self.is_turn);
+        // Only one clone finds that it has the last permit, and the lock orders what follows.
+        if !had_permit || self.entry.permits.fetch_sub(1, Ordering::Relaxed) > 1 {
+            return;
+        }
+        let mut state = self.entry.turns.lock();
+        state.turns -= 1;
+        if let Some(user) = &self.entry.user {
+            if let Some(turns) = state.of_users.get_mut(user) {
+                *turns -= 1;
+                if *turns == 0 {
+                    state.of_users.remove(user);
+                }
+            }
+        }
     }
 
     /// Returns `true` once new turns are rejected.

@@ -26,7 +26,7 @@ impl Message {
 impl Conversation for ChatRequest {
     /// Returns the messages without the client's own: `_session`, and those with references or
     /// answers but no text. The prefix `@slug ` of the user's earlier messages is removed.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let last = self.messages.len().saturating_sub(1);
         let messages = self.messages.iter().enumerate();
         messages.flat_map(move |(index, message)| {

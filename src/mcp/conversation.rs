@@ -6,7 +6,7 @@ use crate::protocol::{Conversation, HistoryItem, Message, RawMessage, Role};
 
 impl Conversation for CallRequest {
     /// Returns the turns of the conversation that the call continues, and then its question.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let message = |role, text| HistoryItem::Message(Message::new(role, text));
         let turns = self.found.turns.iter();
         let before = turns.flat_map(move |(question, answer)| {

@@ -171,7 +171,8 @@ impl Messages {
             response.extensions_mut().insert(refusal);
             return Ok(response);
         }
-        let call = call.agent_name(&*mounted.tool.name).recording(recording);
+        call.set_agent_name(&*mounted.tool.name);
+        call.set_recording(recording);
         let (calls, user) = (call.shared::<Calls>().cloned(), user(&call));
         let response = call.answer_request::<Mcp>(agent, request, ()).await;
         if let (Some(calls), Some(session)) = (calls, session) {

@@ -112,7 +112,7 @@ pub(super) fn session(request: &CallRequest, env: &Env) -> Session<Reply> {
         era: found.era,
         reply: match &found.reply {
             Some(reply) => reply.clone(),
-            None => env.hex_id(),
+            None => env.hex_id([""; 2]),
         },
         has_forms: request.has_forms(),
         nonce: request.nonce().to_owned(),

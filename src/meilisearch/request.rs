@@ -206,7 +206,7 @@ fn check_message(json: Json) -> Result<Message, &'static str> {
 }
 
 impl Conversation for ChatRequest {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
     fn raw_messages(&self) -> impl Iterator<Item = RawMessage<'_>> + Send {

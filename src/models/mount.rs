@@ -1,7 +1,9 @@
 //! Mounting of agents as models.
 
 use std::collections::HashMap;
+use std::future::ready;
 use std::marker::PhantomData;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,39 +19,17 @@ use super::{Dialect, Model};
 use crate::agent::{Agent, Body};
 use crate::conversations::{RecordError, Recording, UserConversations};
 use crate::json::Json;
-use crate::protocol::{Conversation, Env, HistoryItem, Refusal};
+use crate::protocol::{Conversation, Env, HistoryItem, Protocol, Refusal};
 use crate::router::{Endpoint, HttpRequest, Mount, MountError, Site, json, stream};
 
 /// The timeout for all calls to a store of conversations before a turn.
 const RESUMING: Duration = Duration::from_secs(20);
 
-/// A model with its agent.
-type Mounted<P> = (Model<P>, Arc<dyn Agent<P>>);
+/// The name of a model, whether its clients may retry a failed request, and its agent.
+type Mounted<P> = (Arc<str>, bool, Arc<dyn Agent<P>>);
 
-/// The models of one protocol in a router.
-struct Models<P> {
-    named: Named<Mounted<P>>,
-    /// The model for all other names, by base path.
-    others: HashMap<String, Mounted<P>>,
-}
-
-impl<P> Default for Models<P> {
-    fn default() -> Self {
-        Self {
-            named: Named::default(),
-            others: HashMap::new(),
-        }
-    }
-}
-
-impl<P> Clone for Models<P> {
-    fn clone(&self) -> Self {
-        Self {
-            named: self.named.clone(),
-            others: self.others.clone(),
-        }
-    }
-}
+/// The models of one protocol in a router, and by base path the one for all other names.
+type Models<P> = (Named<Mounted<P>>, HashMap<String, Mounted<P>>);
 
 /// Mounts an agent at `POST /v1` followed by [`Dialect::PATH`], for requests with and without `stream`, and lists it at
 /// `GET /v1/models`.
@@ -65,45 +45,41 @@ impl<P: Dialect> Mount for Model<P> {
         let base = base
             .ok_or_else(|| MountError::Path(self.path.clone()))?
             .to_owned();
-        let models = site.shared::<Models<P>>();
+        let (named, others) = site.shared::<Models<P>>();
         let id = self.id().to_owned();
-        let is_catch_all = self.is_catch_all;
-        let card = self.card.clone();
-        let mounted = (self, agent);
-        if is_catch_all
-            && models
-                .others
-                .insert(base.clone(), mounted.clone())
-                .is_some()
-        {
+        let mounted: Mounted<P> = (id.as_str().into(), self.may_retry, agent);
+        if self.is_catch_all && others.insert(base.clone(), mounted.clone()).is_some() {
             let message = format!("a second model for all names: {id}");
             return Err(MountError::Invalid(message));
         }
-        if !models.named.insert(&base, &id, mounted) {
+        if !named.insert(&base, &id, mounted) {
             return Err(MountError::Invalid(format!("model already mounted: {id}")));
         }
         let path = format!("{base}{}", P::PATH);
         P::routes(&path, site)?;
-        site.shared_route(Method::POST, &path, Answers::<P>::at(&base))?;
-        list::<P>(site, &base, card)
+        list::<P>(site, &base, self.card)?;
+        let dialect = PhantomData::<fn() -> P>;
+        site.shared_route(Method::POST, &path, Answers { base, dialect })
     }
 }
 
-impl<P: Dialect> Models<P> {
-    /// Returns the requested model. If the request names none, this is the first one, whose name it gets.
-    fn find(&self, base: &str, message: &mut P::Request) -> Result<&Mounted<P>, Refusal> {
-        let name = P::model(message);
-        let named = match &**name {
-            "" => self.named.at(base).first(),
-            id => self.named.find(base, id),
-        };
-        let found = named.or_else(|| self.others.get(base));
-        let found = found.ok_or_else(unknown_model)?;
-        if name.is_empty() {
-            found.0.id().clone_into(name);
-        }
-        Ok(found)
+/// Returns the requested model. If the request names none, this is the first one, whose name it gets.
+fn find<'a, P: Dialect>(
+    (named, others): &'a Models<P>,
+    base: &str,
+    message: &mut P::Request,
+) -> Result<&'a Mounted<P>, Refusal> {
+    let name = P::model(message);
+    let found = match &**name {
+        "" => named.at(base).first(),
+        id => named.find(base, id),
+    };
+    let found = found.or_else(|| others.get(base));
+    let found = found.ok_or_else(unknown_model)?;
+    if name.is_empty() {
+        found.0.as_ref().clone_into(name);
     }
+    Ok(found)
 }
 
 /// The endpoint for all models of one protocol at a base path.
@@ -112,57 +88,31 @@ struct Answers<P> {
     dialect: PhantomData<fn() -> P>,
 }
 
-impl<P> Answers<P> {
-    fn at(base: &str) -> Self {
-        Self {
-            base: base.to_owned(),
-            dialect: PhantomData,
-        }
-    }
-}
-
 impl<P: Dialect> Answers<P> {
-    async fn answer(&self, mut call: HttpRequest) -> Result<(Response<Body>, bool), Refusal> {
+    /// Reads a request, and finds its model.
+    fn begin(&self, call: &mut HttpRequest) -> Result<(Read<P>, Mounted<P>), Refusal> {
         let conversations = call.conversations(call.route());
-        let (mut message, conversations) = read::<P>(&mut call, conversations)?;
+        let mut read = read::<P>(call, conversations)?;
         let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
-        let (model, agent) = models.find(&self.base, &mut message)?;
-        let (may_retry, id) = (model.may_retry, Arc::<str>::from(model.id()));
-        let own = match agent.is_gateway() {
-            true => None,
-            false => P::answer_itself(&message, call.env()),
-        };
-        let response = match own {
-            Some(response) => response,
-            None => {
-                let agent = Arc::clone(agent);
-                let resumed = resume::<P>(&mut message, conversations, call.env());
-                let (settings, recording) = resumed.await?;
-                if let Some(events) = P::prepared(&message, &settings, call.env()) {
-                    let storing = recording.and_then(|mut turn| turn.push(&events));
-                    if let Some(storing) = storing {
-                        storing.await;
-                    }
-                    return Ok((stream::<P>(Body::full(events)), may_retry));
-                }
-                let call = call.agent_name(id).recording(recording);
-                #[cfg(feature = "resumable")]
-                if call.has_replies() && P::begin(&mut message) {
-                    let response = call.answer_request(agent, message, settings).await;
-                    return Ok((begun::<P>(response).await, may_retry));
-                }
-                call.answer_request(agent, message, settings).await
-            }
-        };
-        Ok((response, may_retry))
+        let found = find(models, &self.base, &mut read.0)?.clone();
+        Ok((read, found))
+    }
+
+    fn finish(mut response: Response<Body>, may_retry: bool, env: &Env) -> Response<Body> {
+        rename_rate_limits(response.headers_mut(), P::RATE_LIMIT);
+        P::finish(&mut response, may_retry, env);
+        response
     }
 }
 
-/// Reads a request, and returns the conversations that it may continue.
+/// A request, and the conversations that it may continue.
+type Read<P> = (<P as Protocol>::Request, Option<UserConversations>);
+
+/// Reads a request that may continue the conversations of its user.
 fn read<P: Dialect>(
     call: &mut HttpRequest,
     conversations: Option<UserConversations>,
-) -> Result<(P::Request, Option<UserConversations>), Refusal> {
+) -> Result<Read<P>, Refusal> {
     let body = std::mem::take(&mut call.body);
     if let Some(conversations) = conversations {
         call.parts.extensions.insert(conversations);
@@ -181,7 +131,8 @@ async fn resume<P: Dialect>(
     let Some(conversations) = conversations else {
         return Ok(Default::default());
     };
-    let resumed = env.within(RESUMING, P::resume(message, conversations));
+    // Boxed, so that requests which continue nothing have no place for it.
+    let resumed = Box::pin(env.within(RESUMING, P::resume(message, conversations)));
     let resumed = resumed.await;
     resumed.ok_or(RecordError::Unavailable("no answer".into()))?
 }
@@ -215,12 +166,13 @@ impl<P: Dialect> TokenCounts<P> {
         let estimated = estimated_tokens(&message);
         let models = call.shared::<Models<P>>();
         let base = path.strip_suffix(P::PATH).unwrap_or_default();
-        let found = models.map(|models| models.find(base, &mut message));
-        let Some(Ok((model, agent))) = found else {
+        let found = models.map(|models| find::<P>(models, base, &mut message));
+        let Some(Ok((name, _, agent))) = found else {
             return Ok(estimated);
         };
-        let (id, agent) = (Arc::<str>::from(model.id()), Arc::clone(agent));
-        let counted = call.agent_name(id).count_tokens(agent, message).await;
+        let (name, agent) = (Arc::clone(name), Arc::clone(agent));
+        call.set_agent_name(name);
+        let counted = call.count_tokens(agent, message).await;
         Ok(counted.unwrap_or(estimated))
     }
 }
@@ -276,24 +228,59 @@ async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
     }
     // The body is dropped at the end of this function. The agent continues in its task, because the reply is stored.
     let mut body = response.into_body();
-    let frame = std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_next(cx)).await;
+    let frame = std::future::poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await;
     match frame {
         Some(Ok(events)) => P::begun(&events),
         None | Some(Err(_)) => P::begun(b""),
     }
 }
 
-#[async_trait]
 impl<P: Dialect> Endpoint for Answers<P> {
-    async fn call(&self, call: HttpRequest) -> Response<Body> {
+    // Written without the `async_trait` macro: the future has the request once, and nothing of how it was read.
+    fn call<'a, 'b>(
+        &'a self,
+        mut call: HttpRequest,
+    ) -> Pin<Box<dyn Future<Output = Response<Body>> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
         let env = call.env().clone();
-        let answer = self.answer(call).await;
-        let (mut response, may_retry) =
-            answer.unwrap_or_else(|refusal| (self.refuse(&refusal), false));
-        rename_rate_limits(response.headers_mut(), P::RATE_LIMIT);
-        // Refusals need these headers too.
-        P::finish(&mut response, may_retry, &env);
-        response
+        let ((mut message, conversations), (name, may_retry, agent)) = match self.begin(&mut call) {
+            Ok(begun) => begun,
+            // Refusals need the headers of an answer too.
+            Err(refusal) => {
+                return Box::pin(ready(Self::finish(self.refuse(&refusal), false, &env)));
+            }
+        };
+        if !agent.is_gateway() {
+            if let Some(response) = P::answer_itself(&message, &env) {
+                return Box::pin(ready(Self::finish(response, may_retry, &env)));
+            }
+        }
+        call.set_agent_name(name);
+        Box::pin(async move {
+            let (settings, recording) = match resume::<P>(&mut message, conversations, &env).await {
+                Ok(resumed) => resumed,
+                Err(refusal) => return Self::finish(self.refuse(&refusal), false, &env),
+            };
+            if let Some(events) = P::prepared(&message, &settings, &env) {
+                if let Some(storing) = recording.and_then(|mut turn| turn.push(&events)) {
+                    storing.await;
+                }
+                return Self::finish(stream::<P>(Body::full(events)), may_retry, &env);
+            }
+            call.set_recording(recording);
+            #[cfg(feature = "resumable")]
+            let begins = call.has_replies() && P::begin(&mut message);
+            let response = call.answer_request(agent, message, settings).await;
+            #[cfg(feature = "resumable")]
+            let response = match begins {
+                true => begun::<P>(response).await,
+                false => response,
+            };
+            Self::finish(response, may_retry, &env)
+        })
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {

@@ -36,10 +36,10 @@ impl Conversation for ChatRequest {
     /// attachments. The prefix that Copilot's command line adds to the user's text, the time, is a message of its own
     /// with [`Role::Other`]. The images of a result, which opencode sends in a user message after the result, are
     /// attachments of the result; the text of that message is omitted.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        let before = std::iter::once(None).chain(self.messages.iter().map(Some));
-        let messages = before.zip(&self.messages);
-        messages.flat_map(|(before, message)| {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
+        let messages = self.messages.iter().enumerate();
+        messages.flat_map(|(at, message)| {
+            let before = at.checked_sub(1).and_then(|at| self.messages.get(at));
             items(message)
                 .into_iter()
                 .skip(usize::from(is_media(before, message)))

@@ -56,7 +56,7 @@ type To<'a> = Writer<'a, Reply>;
 
 pub(super) fn session(request: &ChatRequest, env: &Env) -> Session<Reply> {
     let mut head = ChatCompletionChunk {
-        id: Some(["chatcmpl-", &env.hex_id()].concat()),
+        id: Some(env.hex_id(["chatcmpl-", ""])),
         created: Some(env.unix_time()),
         model: Some(request.model.clone()),
         ..ChatCompletionChunk::default()

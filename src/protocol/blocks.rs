@@ -58,7 +58,9 @@ pub trait Blocks: Sized + Send + 'static {
     /// beginning of a block.
     const TRIMS: bool = false;
 
-    /// Appends an event to a stream.
+    /// Appends an event to a stream, in the [framing](super::Protocol::FRAMING) of the protocol: a server-sent event
+    /// with [`FrameEvent::write`](super::FrameEvent::write), a line with
+    /// [`write_data`](super::FrameEvent::write_data) and LF.
     fn write(&self, event: &Self::Event, out: &mut Vec<u8>);
 
     /// Writes the document of an answer, which says the same as its stream. The completion has its
@@ -162,8 +164,8 @@ pub(super) struct State<E> {
     pub(super) tools: Option<HashSet<String>>,
     pub(super) takes_any_call: bool,
     pub(super) citations: Vec<Citation>,
-    /// The answer so far, if it is not a stream.
-    pub(super) document: Option<(Completion, Deltas<E>)>,
+    /// The answer so far, if it is not a stream. Boxed, because every session is moved into its channel.
+    pub(super) document: Option<Box<(Completion, Deltas<E>)>>,
     /// The bytes of the stream's beginning, if the write after them failed: the caller has truncated its buffer, so the
     /// next write must write them again.
     pub(super) beginning: Vec<u8>,
@@ -237,7 +239,7 @@ impl<B: Blocks> Writer<'_, B> {
     /// Writes an event.
     pub fn event(&mut self, blocks: &B, event: impl Into<B::Event>) {
         let event = event.into();
-        match &mut self.state.document {
+        match self.state.document.as_deref_mut() {
             Some((answer, deltas)) if self.result.is_ok() => {
                 self.result = answer.push_deltas(&event, *deltas).map_err(Into::into);
             }
@@ -266,7 +268,7 @@ impl<B: Blocks> Writer<'_, B> {
                 }
                 self.open(blocks, block);
             }
-            match (&self.state.frame, &mut self.state.document) {
+            match (&self.state.frame, self.state.document.as_deref_mut()) {
                 (Some(frame), _) => frame.write(text, self.out),
                 (None, Some((answer, _))) if block == Block::Text && !is_first => {
                     if self.result.is_ok() {

@@ -17,7 +17,7 @@ pub trait Conversation {
     /// A message that the client writes in the user's place, such as a description of its environment or the summary of
     /// a compaction, has [`Role::Other`]; the implementation of each protocol documents which messages it recognizes.
     /// So messages with [`Role::User`] contain only the user's own words.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send;
 
     /// Returns everything that is or may be shown in the conversation, oldest first, as the client sent it: all
     /// messages and items with all their members, reasoning and unknown kinds too.

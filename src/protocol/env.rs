@@ -242,11 +242,11 @@ impl Env {
     /// Returns a new random id: the prefix, an underscore and the 32 hexadecimal digits of a UUID.
     #[must_use]
     pub fn new_id(&self, prefix: &str) -> String {
-        [prefix, "_", &self.hex_id()].concat()
+        self.hex_id([prefix, "_"])
     }
 
-    /// Returns the 32 hexadecimal digits of a new UUID.
-    pub(crate) fn hex_id(&self) -> String {
+    /// Returns the 32 hexadecimal digits of a new UUID, after a prefix.
+    pub(crate) fn hex_id(&self, prefix: [&str; 2]) -> String {
         let mut digits = [0; 32];
         let id = self.random_id().to_be_bytes();
         for (pair, byte) in digits.chunks_exact_mut(2).zip(id) {
@@ -256,7 +256,8 @@ impl Env {
             }));
         }
         // With space for the hyphens of a UUID.
-        let mut id = String::with_capacity(36);
+        let mut id = String::with_capacity(prefix.map(str::len).iter().sum::<usize>() + 36);
+        id.extend(prefix);
         id.push_str(std::str::from_utf8(&digits).unwrap_or_default());
         id
     }
@@ -264,7 +265,7 @@ impl Env {
     /// Returns a new random UUID (version 4) in lower case.
     #[must_use]
     pub fn uuid(&self) -> String {
-        let mut uuid = self.hex_id();
+        let mut uuid = self.hex_id([""; 2]);
         // The ends of the first four groups, with the hyphens before them.
         for at in [8, 13, 18, 23] {
             uuid.insert(at, '-');

@@ -93,7 +93,7 @@ impl<B: Blocks> Session<B> {
     /// Collects the events in `answer`, in place of a stream, by the [deltas](super::Protocol::deltas) of the protocol.
     /// The end of the reply is then its [document](Blocks::document).
     pub fn document(mut self, answer: Completion, deltas: Deltas<B::Event>) -> Self {
-        self.state.document = Some((answer, deltas));
+        self.state.document = Some(Box::new((answer, deltas)));
         self
     }
 
@@ -151,7 +151,8 @@ impl<B: Blocks> Session<B> {
             }
             self.state.is_done = true;
         }
-        if let Some((answer, _)) = self.state.document.take() {
+        if let Some(document) = self.state.document.take() {
+            let (answer, _) = *document;
             out.reserve(answer.text().len() + 512);
             B::document(answer, out);
         }

@@ -17,7 +17,7 @@ impl Conversation for ResponsesRequest {
     /// a message of its own with [`Role::Other`]: `<environment_context>`, `<user_instructions>`, the instructions of
     /// an `AGENTS.md`, `<turn_aborted>`, and the summary of a compaction. The time that Copilot's command line puts
     /// before the text is such a message too.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let system = self.instructions.as_deref();
         let system = system.filter(|text| !text.is_empty());
         let (text, list) = match &self.input {
@@ -118,27 +118,26 @@ impl Conversation for ResponsesRequest {
 }
 
 /// Returns what the items say. Those in another form that follow each other are one message.
-fn all_items(list: &List<Item>) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-    let mut all = list.all().peekable();
-    let each = std::iter::from_fn(move || {
-        let json = match all.next()? {
-            Ok(item) => return Some(items(item)),
-            Err(json) => json,
-        };
-        let mut row = String::new();
-        while let Some(Err(next)) = all.next_if(Result::is_err) {
-            row.extend(["\n", next.text()]);
+fn all_items(list: &List<Item>) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
+    let mut rows = Vec::with_capacity(list.len());
+    for item in list.all() {
+        match (item, rows.last_mut()) {
+            (Err(json), Some(Err(row))) => Vec::push(row, json),
+            (item, _) => rows.push(item.map_err(|json| vec![json])),
         }
-        Some(match row.is_empty() {
-            true if json.is_null() => Vec::new(),
-            true => Contents::read(json).into_message(Role::Other),
-            false => {
-                let row = format!("{}{row}", json.text());
-                vec![HistoryItem::Message(Message::new(Role::Other, row))]
+    }
+    rows.into_iter().flat_map(|row| match row {
+        Ok(item) => items(item),
+        Err(row) => match *row {
+            [json] if json.is_null() => Vec::new(),
+            [json] => Contents::read(json).into_message(Role::Other),
+            _ => {
+                let row: Vec<_> = row.iter().map(|json| json.text()).collect();
+                let message = Message::new(Role::Other, row.join("\n"));
+                vec![HistoryItem::Message(message)]
             }
-        })
-    });
-    each.flatten()
+        },
+    })
 }
 
 fn items(item: &Item) -> Vec<HistoryItem<'_>> {

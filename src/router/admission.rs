@@ -8,6 +8,7 @@ use http::request::Parts;
 use super::RouteKind;
 use super::refusals::busy;
 use super::routes::Route;
+use super::upload::Upload;
 use super::version::Version;
 use crate::agent::Running;
 use crate::protocol::Refusal;
@@ -19,7 +20,7 @@ impl Version {
         &self,
         route: &Route,
         parts: &mut Parts,
-        body: B,
+        body: &mut Upload<'_, B>,
         seen: &mut Extensions,
     ) -> Result<(Bytes, Running), Refusal>
     where

@@ -404,13 +404,15 @@ impl Router {
     /// Dropping the future drops the request and its agent. The agent of a stream runs in the body of the response, so
     /// it has not started, or this future was waiting for its [first output](Self::first_output_timeout). The agent of
     /// an answer without a stream runs in this future.
-    pub async fn handle<B, D, E>(&self, request: Request<B>) -> Response<Body>
+    pub fn handle<B, D, E>(
+        &self,
+        request: Request<B>,
+    ) -> impl Future<Output = Response<Body>> + use<B, D, E>
     where
         B: Stream<Item = Result<D, E>>,
         D: Buf,
     {
-        let version = self.version();
-        version.handle(request).await
+        self.version().handle(request)
     }
 }
 

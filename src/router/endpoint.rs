@@ -12,12 +12,12 @@ use bytes::Bytes;
 use futures_core::Stream;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, ORIGIN};
 use http::request::Parts;
-use http::{Extensions, HeaderValue, Response, StatusCode};
+use http::{HeaderValue, Response, StatusCode};
 
 use super::path::{Params, fill};
 use super::refusals::refuse;
 use super::settings::Settings;
-use crate::agent::{Agent, Body, Request, Running, copy_values};
+use crate::agent::{Agent, Body, Head, Request, Running, copy_values};
 use crate::conversations::{ConnectionTurns, Recording, UserConversations};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
 #[cfg(feature = "resumable")]
@@ -150,11 +150,7 @@ impl HttpRequest {
     /// Returns the state that mounts share; see [`Site::shared`](super::Site::shared).
     #[must_use]
     pub fn shared<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.extensions().get()
-    }
-
-    fn extensions(&self) -> &Extensions {
-        &self.settings.shared
+        self.settings.shared.get()
     }
 
     /// Returns `path` of this router as clients see it, below the [base path](super::Router::base_path), for documents
@@ -225,33 +221,33 @@ impl HttpRequest {
 
     /// Sets the name of the agent that [`answer_request`](Self::answer_request) runs, for
     /// [reports](crate::protocol::Turn::agent). Use a small set of names.
-    #[must_use]
-    pub fn agent_name(mut self, name: impl Into<Arc<str>>) -> Self {
+    pub fn set_agent_name(&mut self, name: impl Into<Arc<str>>) {
         self.agent = Some(name.into());
-        self
     }
 
     /// Sets the recording of the turn that [`answer_request`](Self::answer_request) begins.
-    #[must_use]
-    pub fn recording(mut self, recording: Option<Recording>) -> Self {
+    pub fn set_recording(&mut self, recording: Option<Recording>) {
         self.recording = recording;
-        self
     }
 
     /// Returns a parsed request as an agent gets it.
     fn into_request<P: Protocol>(
         mut self,
-        message: P::Request,
+        mut message: P::Request,
         settings: P::Settings,
     ) -> Request<P> {
         copy_values(&mut self.parts);
-        let (env, consent) = (self.settings.env.clone(), self.settings.consent.clone());
-        Request::<P>::of(self.parts, message, env, consent)
-            .settings(settings)
-            .params(self.params)
-            .with_path(self.public_path)
-            .with_agent(self.agent)
-            .with_recording(self.recording)
+        (P::EXTRAS.apply)(&settings, &mut message);
+        let head = Head {
+            settings,
+            parts: self.parts,
+            params: self.params,
+            path: Some(self.public_path),
+            agent: self.agent,
+            env: self.settings.env.clone(),
+            consent: self.settings.consent.clone(),
+        };
+        Request::with_head(head, message, self.recording)
     }
 
     /// Answers a parsed request with `agent`, with the `settings` of a mount. The response is a stream, or one document
@@ -419,7 +415,9 @@ async fn respond<P: Protocol>(
     }
     let headers = body.take_headers();
     let mut response = stream::<P>(body);
-    response.headers_mut().extend(headers);
+    if let Some(headers) = headers {
+        response.headers_mut().extend(*headers);
+    }
     response
 }
 
@@ -450,6 +448,8 @@ async fn fails_early(body: &mut Body, settings: &Settings) -> bool {
 pub fn stream<P: Protocol>(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
+    // With those of the protocol and of CORS there are more than a map has room for at first.
+    headers.reserve(8);
     let content_type = HeaderValue::from_static(P::FRAMING.content_type());
     headers.insert(CONTENT_TYPE, content_type);
     // This header and the next two are for caches, proxies that buffer or transform, and middleware that compresses
@@ -474,7 +474,9 @@ async fn document(mut body: Body) -> Response<Body> {
     }
     let mut response = json(body.status(), out);
     // The headers of a failure include the content type.
-    response.headers_mut().extend(body.take_headers());
+    if let Some(headers) = body.take_headers() {
+        response.headers_mut().extend(*headers);
+    }
     response
 }
 

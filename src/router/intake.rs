@@ -1,7 +1,7 @@
 //! Reading of request bodies, within limits.
 
 use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
@@ -14,6 +14,7 @@ use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode};
 
 use super::content_coding::{self, Coding};
+use super::upload::Upload;
 use crate::protocol::{Env, Refusal, Ticks};
 
 /// The limits of request bodies.
@@ -52,7 +53,7 @@ impl Limits {
     pub(super) async fn read<B, D, E>(
         &self,
         parts: &mut Parts,
-        body: B,
+        body: &mut Upload<'_, B>,
         env: &Env,
     ) -> Result<Bytes, Refusal>
     where
@@ -74,7 +75,7 @@ impl Limits {
             return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message).code(code));
         }
         let coding = content_coding::of(&parts.headers)?;
-        let announced = content_length(&parts.headers);
+        let announced = body.announced;
         if announced.is_some_and(|length| length > self.size as u64) {
             return Err(self.too_large());
         }
@@ -82,11 +83,10 @@ impl Limits {
         // At most this many bytes: the client has only announced the length and not sent the bytes yet.
         let most = announced.map_or(self.size, |length| length as usize);
         whole.reserve(announced.map_or(0, |_| most.min(64 * 1024)), most)?;
-        let mut body = pin!(body);
         // The timer is created only if the body is not complete at once.
         let mut deadline = None;
         loop {
-            let next = poll_fn(|cx| self.poll_next(cx, body.as_mut(), &mut deadline, env));
+            let next = poll_fn(|cx| self.poll_next(cx, Pin::new(&mut *body), &mut deadline, env));
             let Some(chunk) = next.await? else {
                 if let Some(coding) = coding {
                     whole = self.decode(coding, whole)?;
@@ -309,11 +309,6 @@ impl Drop for Whole {
     fn drop(&mut self) {
         self.budget.0.fetch_add(self.taken, Ordering::Relaxed);
     }
-}
-
-/// Returns the length of a body that its head announces. `None` if it announces none.
-pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Returns `true` if the content type is `application/json` or another type with the suffix `+json`.

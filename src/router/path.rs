@@ -43,20 +43,25 @@ impl Path {
     pub(super) fn matches(&self, path: &str) -> Option<Vec<(Box<str>, Box<str>)>> {
         let path = path.strip_prefix('/')?;
         let path = path.strip_suffix('/').unwrap_or(path);
-        let mut params = Vec::new();
-        let mut parts = path.split('/');
+        let (mut params, mut rest) = (Vec::new(), Some(path));
         for segment in &self.0 {
-            let part = parts.next()?;
-            match segment {
-                Segment::Text(text) if **text == *part => {}
-                Segment::Param(name) if !part.is_empty() => {
+            // Compared in place, because most routes of a router fail at their first text.
+            let after = match segment {
+                Segment::Text(text) => rest?.strip_prefix(&**text)?,
+                Segment::Param(name) => {
+                    let (part, after) = rest?.split_at(rest?.find('/').unwrap_or(rest?.len()));
                     // Decoded after the split, so that an escaped slash is a part of its segment.
-                    params.push((name.clone(), percent_decode(part)?));
+                    let value = percent_decode(part).filter(|it| !it.is_empty())?;
+                    params.push((name.clone(), value));
+                    after
                 }
-                _ => return None,
-            }
+            };
+            rest = match after {
+                "" => None,
+                after => Some(after.strip_prefix('/')?),
+            };
         }
-        parts.next().is_none().then_some(params)
+        rest.is_none().then_some(params)
     }
 
     /// Returns `true` if a path exists that matches both.

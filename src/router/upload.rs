@@ -7,11 +7,10 @@ use std::time::Duration;
 
 use bytes::Buf;
 use futures_core::Stream;
-use http::header::{EXPECT, TRANSFER_ENCODING};
+use http::header::{CONTENT_LENGTH, EXPECT, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{Response, StatusCode, Version};
 
-use super::intake::content_length;
 use crate::protocol::Env;
 
 /// The maximum time that a refusal waits for the remaining bytes of the body.
@@ -20,6 +19,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 /// The body of a request.
 pub(super) struct Upload<'a, B> {
     body: Pin<&'a mut B>,
+    /// The length that the head announces.
+    pub(super) announced: Option<u64>,
     /// `true` if a response must wait for remaining bytes. `false` at the end of the body.
     rest: bool,
     /// The maximum number of remaining bytes that a response waits for.
@@ -31,13 +32,20 @@ impl<'a, B> Upload<'a, B> {
     pub(super) fn new(parts: &Parts, body: Pin<&'a mut B>, most: usize) -> Self {
         // A client that sends `expect: 100-continue` has not sent the body yet, and HTTP/2 can reset a single stream.
         let comes = !parts.headers.contains_key(EXPECT) && parts.version <= Version::HTTP_11;
-        let fits = match content_length(&parts.headers) {
+        let announced = parts.headers.get(CONTENT_LENGTH);
+        let announced = announced.and_then(|length| length.to_str().ok()?.parse().ok());
+        let fits = match announced {
             Some(length) => length <= most as u64,
             // RFC 9112, section 6.3: without either header a request has no body.
             None => parts.headers.contains_key(TRANSFER_ENCODING),
         };
         let rest = comes && fits;
-        Self { body, rest, most }
+        Self {
+            body,
+            announced,
+            rest,
+            most,
+        }
     }
 
     /// Reads and discards the remaining bytes of the body, so that the client can read `response`.

@@ -16,7 +16,7 @@ impl Conversation for ChatRequest {
     /// Returns the history. Text parts of a message are joined, up to the next tool call. Files follow the message that
     /// contains them. What the user wrote while the agent answered (`steering-message`) has [`Role::Other`]: it is no
     /// prompt, and answers no question.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.as_deref().filter(|text| !text.is_empty());
         let system = system.map(|text| HistoryItem::Message(Message::new(Role::System, text)));
         system

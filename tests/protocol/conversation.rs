@@ -9,7 +9,7 @@ use copilot_wire::protocol::{
 struct Told(Vec<HistoryItem<'static>>);
 
 impl Conversation for Told {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
 

@@ -164,7 +164,7 @@ fn a_person_who_speaks_stops_the_calls_that_wait() {
 struct Odd(Vec<HistoryItem<'static>>);
 
 impl Conversation for Odd {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
 

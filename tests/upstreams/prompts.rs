@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 struct Odd(Vec<HistoryItem<'static>>);
 
 impl Conversation for Odd {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
 

@@ -241,7 +241,7 @@ pub(crate) fn plain(error: &serde_json::Error) -> String {
 }
 
 impl Conversation for Prompt {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let said = self.said.as_deref();
         let said = said.map(|said| HistoryItem::Message(Message::new(Role::User, said)));
         let earlier = self.history.iter().flat_map(|record| record.items());
@@ -289,7 +289,9 @@ fn document(block: &ContentBlock) -> Option<Document<'_>> {
 }
 
 /// Returns the message of a prompt, with its files. Text files are [documents](Conversation::documents).
-pub(crate) fn items(prompt: &[ContentBlock]) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+pub(crate) fn items(
+    prompt: &[ContentBlock],
+) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
     let text = HistoryItem::Message(Message::new(Role::User, text(prompt)));
     std::iter::once(text).chain(prompt.iter().filter_map(attachment))
 }

@@ -28,7 +28,7 @@ pub(crate) struct Record {
 
 impl Record {
     /// Returns the turn as a part of the conversation.
-    pub(crate) fn items(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    pub(crate) fn items(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let answer = self.updates.iter().flat_map(|update| match update {
             SessionUpdate::AgentMessageChunk(chunk) => vec![said(Role::Assistant, chunk)],
             SessionUpdate::UserMessageChunk(chunk) => vec![said(Role::User, chunk)],

@@ -21,7 +21,7 @@ pub struct Plain;
 pub struct Ask(pub Arc<Stage>);
 
 impl Conversation for Ask {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         std::iter::empty()
     }
 

@@ -72,7 +72,7 @@ pub(in crate::agent) trait Frames: Send + Sync {
     fn is_cancelled(&self) -> bool;
 
     /// Returns the headers of a failure that is the whole response, once.
-    fn take_headers(&self) -> HeaderMap;
+    fn take_headers(&self) -> Option<Box<HeaderMap>>;
 
     /// Returns the span in which the agent runs.
     #[cfg(feature = "tracing")]
@@ -248,11 +248,8 @@ impl<P: Protocol> Frames for Channel<P> {
         self.lock().status
     }
 
-    fn take_headers(&self) -> HeaderMap {
-        self.lock()
-            .headers
-            .take()
-            .map_or_else(HeaderMap::new, |headers| *headers)
+    fn take_headers(&self) -> Option<Box<HeaderMap>> {
+        self.lock().headers.take()
     }
 
     #[cfg(feature = "tracing")]

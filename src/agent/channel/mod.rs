@@ -129,43 +129,43 @@ impl<P: Protocol> Channel<P> {
         asking: Asking,
         (is_stream, opens): (bool, bool),
         task: Arc<Task>,
-    ) -> Self {
+    ) -> Arc<Self> {
         let mut out = Vec::new();
         if opens {
             session.open(&mut out);
         }
         let untimed = record.is_timed();
-        let state = State {
-            session,
-            is_opened: opens,
-            opening: out.len(),
-            passthrough: Passthrough::Off,
-            held: false,
-            headers: None,
-            is_refused: false,
-            buffer: Some(Box::new(Staging::new(out))),
-            overflow: Vec::new(),
-            document: (!is_stream).then(Document::default),
-            turn: Turn::Open,
-            reader: Reader::Attached,
-            outcome: None,
-            closed: None,
-            unread: false,
-            progress: Progress::default(),
-            untimed,
-            too_large: None,
-            status: StatusCode::OK,
-            reply: Handle::Alive,
-            run: None,
-            waiting: Vec::new(),
-        };
-        Self {
-            state: Mutex::new(state),
+        // In one expression, so that the state, hundreds of bytes, is not moved from one variable to the next.
+        Arc::new(Self {
+            state: Mutex::new(State {
+                session,
+                is_opened: opens,
+                opening: out.len(),
+                passthrough: Passthrough::Off,
+                held: false,
+                headers: None,
+                is_refused: false,
+                buffer: Some(Box::new(Staging::new(out))),
+                overflow: Vec::new(),
+                document: (!is_stream).then(Document::default),
+                turn: Turn::Open,
+                reader: Reader::Attached,
+                outcome: None,
+                closed: None,
+                unread: false,
+                progress: Progress::default(),
+                untimed,
+                too_large: None,
+                status: StatusCode::OK,
+                reply: Handle::Alive,
+                run: None,
+                waiting: Vec::new(),
+            }),
             stale: AtomicBool::new(true),
             task,
             record,
             asking,
-        }
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, State<P>> {

@@ -175,13 +175,16 @@ pub trait Wire: Sized {
         let mut reader = Reader::new(text)?;
         // A reader is a text and a position: a clone saves the position and copies no text.
         let start = reader.clone();
-        let value = Self::read_from(&mut reader)?;
-        if value.is_none() {
+        // Returned as it was read: a request of hundreds of bytes would be copied out of each `Result` and `Option`.
+        let value = Self::read_from(&mut reader);
+        if let Ok(None) = value {
             reader = start;
             reader.skip()?;
         }
-        reader.end()?;
-        Ok(value)
+        if value.is_ok() {
+            reader.end()?;
+        }
+        value
     }
 
     /// Reads a complete text.
@@ -190,11 +193,12 @@ pub trait Wire: Sized {
     ///
     /// [`JsonError`] when the text is not valid JSON, or JSON of another type.
     fn parse(text: &Bytes) -> Result<Self, JsonError> {
-        match Self::parse_any(text)? {
-            Some(value) => Ok(value),
+        match Self::parse_any(text) {
+            Ok(Some(value)) => Ok(value),
             // A second reader, for the error only: it is at the position of the value, which the first reader has
             // passed.
-            None => Err(Reader::new(text)?.expected(Self::EXPECTED)),
+            Ok(None) => Err(Reader::new(text)?.expected(Self::EXPECTED)),
+            Err(error) => Err(error),
         }
     }
 

@@ -112,7 +112,7 @@ impl Conversation for QueryRequest {
     /// Returns the history. A summary is a system message; a task that another agent delegates is a
     /// user message. A call for widget data is one call for each widget. Files follow the latest
     /// user message.
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let delegated = self.delegated();
         let mut names = None;
         let mut calls = Calls::default();

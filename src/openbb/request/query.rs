@@ -96,14 +96,17 @@ impl QueryRequest {
     /// A [`Refusal`] with the status and the position of the error.
     pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let unprocessable = |message| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
-        let Some(request) = Self::parse_any(body)? else {
-            return Err(unprocessable("must be an object"));
-        };
-        if !request.messages.is_empty() || !request.query.is_empty() {
-            return Ok(request);
+        match Self::parse_any(body) {
+            Ok(Some(request)) if !request.messages.is_empty() || !request.query.is_empty() => {
+                Ok(request)
+            }
+            Ok(Some(request)) => {
+                let refusal = Refusal::required("messages", Kind::Array, &request.unknown);
+                Err(refusal.at_list("messages", &request.messages))
+            }
+            Ok(None) => Err(unprocessable("must be an object")),
+            Err(error) => Err(error.into()),
         }
-        let refusal = Refusal::required("messages", Kind::Array, &request.unknown);
-        Err(refusal.at_list("messages", &request.messages))
     }
 
     /// Returns an iterator over all widgets with their tiers: primary, secondary, extra.

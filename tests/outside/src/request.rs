@@ -37,7 +37,7 @@ impl Line {
 }
 
 impl Conversation for PagerRequest {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let lines = self.lines.iter();
         lines.map(|line| HistoryItem::Message(Message::new(line.role(), line.text.as_str())))
     }

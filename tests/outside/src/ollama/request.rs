@@ -100,7 +100,7 @@ pub struct Function {
 }
 
 impl Conversation for ChatRequest {
-    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(ChatMessage::items)
     }
 
@@ -141,7 +141,7 @@ impl ChatMessage {
         }
     }
 
-    fn items(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn items(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let text = self.content.as_str();
         let role = self.role();
         let said = match role {
