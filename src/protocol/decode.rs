@@ -100,6 +100,7 @@ impl<E> Default for Events<E> {
 
 /// The text of an event, and its position in the data; see [`Decode::text`].
 #[derive(Debug)]
+#[must_use]
 pub struct TextMember<'e> {
     pub(super) text: &'e mut String,
     pub(super) path: &'static [&'static str],
@@ -108,7 +109,6 @@ pub struct TextMember<'e> {
 
 impl<'e> TextMember<'e> {
     /// Creates a `TextMember` from the text and the keys that lead to it. An array with one element needs no key.
-    #[must_use]
     pub fn new(text: &'e mut String, path: &'static [&'static str]) -> Self {
         Self {
             text,
@@ -118,7 +118,6 @@ impl<'e> TextMember<'e> {
     }
 
     /// Adds the member that numbers the events of a stream. It must precede the text in the data.
-    #[must_use]
     pub fn counter(self, key: &'static str, value: &'e mut Option<u64>) -> Self {
         Self {
             counter: Some((key, value)),

@@ -27,6 +27,7 @@ use crate::sse;
 ///     Ok(events)
 /// }
 /// ```
+#[must_use]
 pub struct EventDecoder<P: Protocol> {
     frames: Frames,
     decoder: P::Decoder,
@@ -38,7 +39,6 @@ pub struct EventDecoder<P: Protocol> {
 
 impl<P: Protocol> EventDecoder<P> {
     /// Creates a decoder with the limit of the protocol, [`Decode::LIMIT`].
-    #[must_use]
     pub fn new() -> Self {
         let limit = P::Decoder::LIMIT;
         Self {
@@ -52,7 +52,6 @@ impl<P: Protocol> EventDecoder<P> {
 
     /// Sets the limit in bytes of one frame, and of the bytes that are retained between frames in addition to the last
     /// event. Call it before the first byte is decoded.
-    #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self {
             frames: self.frames.limit(limit),

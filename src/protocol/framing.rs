@@ -148,6 +148,7 @@ impl Framing {
 /// # Ok::<(), copilot_wire::sse::TooLarge>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Frames {
     framing: Framing,
     pub(super) events: sse::Decoder,
@@ -156,7 +157,6 @@ pub struct Frames {
 
 impl Frames {
     /// Creates a decoder for one stream, with the limit [`sse::Decoder::DEFAULT_LIMIT`].
-    #[must_use]
     pub fn new(framing: Framing) -> Self {
         Self {
             framing,
@@ -166,7 +166,6 @@ impl Frames {
     }
 
     /// Sets the limit of one frame in bytes; decoding fails if a frame needs more.
-    #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self {
             events: self.events.limit(limit),

@@ -37,6 +37,7 @@ pub enum FrameKind {
 /// Every method appends to `out` and never removes bytes. A stream gets whole events from each method. If a method
 /// returns an error or panics, the caller truncates `out` to its former length. No method is called after
 /// [`finish`](Self::finish), [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
+#[must_use]
 pub struct Session<B: Blocks> {
     blocks: B,
     state: State<B::Event>,
@@ -44,7 +45,6 @@ pub struct Session<B: Blocks> {
 
 impl<B: Blocks> Session<B> {
     /// Creates the session of a stream.
-    #[must_use]
     pub fn new(blocks: B) -> Self {
         Self {
             blocks,
@@ -65,7 +65,6 @@ impl<B: Blocks> Session<B> {
     }
 
     /// Sets the names of the tools that the front end offers. By default there are none. Empty names are ignored.
-    #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = String>) -> Self {
         let tools = tools.into_iter().filter(|name| !name.is_empty());
         self.state.tools = Some(tools.collect());
@@ -73,7 +72,6 @@ impl<B: Blocks> Session<B> {
     }
 
     /// Leaves the check of calls to the protocol.
-    #[must_use]
     pub fn unchecked(mut self) -> Self {
         self.state.tools = None;
         self
@@ -81,14 +79,12 @@ impl<B: Blocks> Session<B> {
 
     /// Accepts every call that a model made, even if its tool is not among the [tools](Self::tools), or its arguments
     /// are not an object: for clients of models.
-    #[must_use]
     pub fn any_call(mut self) -> Self {
         self.state.takes_any_call = true;
         self
     }
 
     /// Sets the bytes around every piece of text, for a protocol whose text is one block without beginning or end.
-    #[must_use]
     pub fn frame(mut self, frame: TextFrame) -> Self {
         (self.state.open, self.state.frame) = (Some(Block::Text), Some(frame));
         self
@@ -96,7 +92,6 @@ impl<B: Blocks> Session<B> {
 
     /// Collects the events in `answer`, in place of a stream, by the [deltas](super::Protocol::deltas) of the protocol.
     /// The end of the reply is then its [document](Blocks::document).
-    #[must_use]
     pub fn document(mut self, answer: Completion, deltas: Deltas<B::Event>) -> Self {
         self.state.document = Some(Box::new((answer, deltas)));
         self

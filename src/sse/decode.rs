@@ -51,6 +51,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// assert_eq!(texts, ["one", "two"]);
 /// # Ok::<(), copilot_wire::sse::TooLarge>(())
 /// ```
+#[must_use]
 pub struct Decoder {
     partial: Partial,
     /// The head of the last event with a short name.
@@ -117,7 +118,6 @@ impl Decoder {
     pub const DEFAULT_LIMIT: usize = 1024 * 1024;
 
     /// Creates a decoder for one stream, with the default limit.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             partial: Partial::default(),
@@ -141,13 +141,11 @@ impl Decoder {
     /// The limit covers the joined data lines, the name, the id, the last event id and the current
     /// line. It does not depend on the chunk boundaries: an event that is too large is an error
     /// even if it could be borrowed.
-    #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
     /// Sets whether comments are returned. By default they are skipped.
-    #[must_use]
     pub fn report_comments(self, report: bool) -> Self {
         Self {
             report_comments: report,
@@ -157,7 +155,6 @@ impl Decoder {
 
     /// Sets whether changes of the reconnection time are returned as frames. [`retry`](Self::retry) returns the time in
     /// either case.
-    #[must_use]
     pub fn report_retry(self, report: bool) -> Self {
         Self {
             report_retry: report,

@@ -25,6 +25,7 @@ pub enum HistoryItem<'a> {
 /// A tool call of the agent, from an earlier turn or the current one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Call<'a> {
     /// The id that the result refers to. `None` if the protocol has no ids; the results then have the order of the
     /// calls.
@@ -37,7 +38,6 @@ pub struct Call<'a> {
 
 impl<'a> Call<'a> {
     /// Creates a call without an id.
-    #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, arguments: impl Into<Cow<'a, str>>) -> Self {
         Self {
             id: None,
@@ -47,7 +47,6 @@ impl<'a> Call<'a> {
     }
 
     /// Sets the id that the result refers to.
-    #[must_use]
     pub fn id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
         self.id = Some(id.into());
         self
@@ -211,6 +210,7 @@ impl<'a> Document<'a> {
 /// A tool that the front end offers to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Tool<'a> {
     /// The name.
     pub name: Cow<'a, str>,
@@ -222,7 +222,6 @@ pub struct Tool<'a> {
 
 impl<'a> Tool<'a> {
     /// Creates a tool without a schema.
-    #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, description: impl Into<Cow<'a, str>>) -> Self {
         Self {
             name: name.into(),
@@ -232,7 +231,6 @@ impl<'a> Tool<'a> {
     }
 
     /// Sets the JSON schema of the arguments.
-    #[must_use]
     pub fn parameters(mut self, schema: Json) -> Self {
         self.parameters = Some(schema);
         self
@@ -246,6 +244,7 @@ const LONGEST_NAME: usize = 256;
 /// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ToolResult<'a> {
     /// The id of the call, if the protocol has one.
     pub call_id: Option<Cow<'a, str>>,
@@ -261,7 +260,6 @@ pub struct ToolResult<'a> {
 
 impl<'a> ToolResult<'a> {
     /// Creates the result of a successful call.
-    #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, content: impl Into<Cow<'a, str>>) -> Self {
         Self {
             call_id: None,
@@ -273,7 +271,6 @@ impl<'a> ToolResult<'a> {
     }
 
     /// Sets the id of the call.
-    #[must_use]
     pub fn call_id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
         self.call_id = Some(id.into());
         self

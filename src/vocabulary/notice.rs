@@ -26,7 +26,6 @@ impl Cut {
     }
 
     /// Returns the reason as a notice, for front ends that cannot show it otherwise.
-    #[must_use]
     pub fn to_notice(self) -> Notice {
         let message = match self {
             Self::Length => "The answer has reached its limit of tokens and is not complete.",
@@ -40,6 +39,7 @@ impl Cut {
 /// An error that the user should know about and that does not end the turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Notice {
     /// A message for the user.
     pub message: String,
@@ -51,7 +51,6 @@ pub struct Notice {
 
 impl Notice {
     /// Creates a notice with the code `error`.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -67,14 +66,12 @@ impl Notice {
     }
 
     /// Sets the short name for the kind of failure.
-    #[must_use]
     pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
         self.code = code.into();
         self
     }
 
     /// Sets the names and values that the error concerns.
-    #[must_use]
     pub fn identifier(mut self, identifier: impl Into<String>) -> Self {
         self.identifier = Some(identifier.into());
         self

@@ -55,6 +55,7 @@ pub enum Level {
 /// A step of the work, displayed while the user waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Status {
     /// The severity.
     pub level: Level,
@@ -66,7 +67,6 @@ pub struct Status {
 
 impl Status {
     /// Creates an ordinary step.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             level: Level::Info,
@@ -76,7 +76,6 @@ impl Status {
     }
 
     /// Creates a step with the level [`Warning`](Level::Warning).
-    #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self {
             level: Level::Warning,
@@ -85,7 +84,6 @@ impl Status {
     }
 
     /// Adds a name and a value to display with the step.
-    #[must_use]
     pub fn detail(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.details.push((name.into(), value.into()));
         self
@@ -149,7 +147,6 @@ impl ToolRun {
     }
 
     /// Returns the run as a status, for front ends that cannot show runs of tools.
-    #[must_use]
     pub fn to_status(&self) -> Status {
         let (status, label, outcome) = match &self.outcome {
             Ok(result) => {
@@ -173,6 +170,7 @@ impl ToolRun {
 /// A source of the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[must_use]
 pub struct Citation {
     /// The title.
     pub title: String,
@@ -189,7 +187,6 @@ pub struct Citation {
 
 impl Citation {
     /// Creates a source with a title.
-    #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -212,21 +209,18 @@ impl Citation {
     }
 
     /// Sets the URL of the source.
-    #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = Some(url.into());
         self
     }
 
     /// Sets the id of the document in context that is the source.
-    #[must_use]
     pub fn document(mut self, id: impl Into<String>) -> Self {
         self.document = Some(id.into());
         self
     }
 
     /// Sets the cited passage.
-    #[must_use]
     pub fn excerpt(mut self, excerpt: impl Into<String>) -> Self {
         self.excerpt = Some(excerpt.into());
         self
@@ -394,6 +388,7 @@ impl Chart {
 /// [`Request::decision`](crate::Request::decision) of the next request returns the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Confirmation {
     /// The id that the answer refers to. It should be unique in the conversation.
     pub id: String,
@@ -410,7 +405,6 @@ pub struct Confirmation {
 
 impl Confirmation {
     /// Creates a question.
-    #[must_use]
     pub fn new(
         id: impl Into<String>,
         title: impl Into<String>,
@@ -426,14 +420,12 @@ impl Confirmation {
     }
 
     /// Sets the data that is returned with the answer: a JSON object.
-    #[must_use]
     pub fn data(mut self, data: Json) -> Self {
         self.data = Some(data);
         self
     }
 
     /// Sets the suggested answers.
-    #[must_use]
     pub fn answers(mut self, answers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.answers = answers.into_iter().map(Into::into).collect();
         self
