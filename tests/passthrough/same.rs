@@ -127,7 +127,7 @@ fn in_another_dialect_the_answer_is_relayed() {
     let tools = json!([{"name": "Other", "input_schema": {"type": "object"}}]);
     let mut request = request(MESSAGES, true);
     request["tools"] = tools;
-    let (_, body) = crate::ask(&gateway.router(), MESSAGES, &request);
+    let (_, body) = ask(&gateway.router(), MESSAGES, &request);
     assert!(
         body.contains("message_start") && !body.contains("resp_up"),
         "{body}"
