@@ -2,7 +2,6 @@
 
 use copilot_wire::openai::{ChatCompletion, Event, OpenAi};
 use copilot_wire::protocol::EventDecoder;
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::Read;
