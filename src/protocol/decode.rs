@@ -124,4 +124,12 @@ impl<'e> TextMember<'e> {
             ..self
         }
     }
+
+    /// Continues the text, and replaces the number if there is one.
+    pub(super) fn push(&mut self, number: Option<u64>, text: &str) {
+        self.text.push_str(text);
+        if let (Some(_), Some((_, value))) = (number, &mut self.counter) {
+            **value = number;
+        }
+    }
 }

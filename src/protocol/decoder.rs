@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::surrogates::Surrogates;
 use super::text_template::LastEvent;
-use super::{Decode, EventError, Events, Frames, Protocol};
+use super::{Decode, EventError, Events, Frames, Framing, Protocol};
 use crate::json::Json;
 use crate::sse;
 
@@ -31,7 +31,8 @@ use crate::sse;
 pub struct EventDecoder<P: Protocol> {
     frames: Frames,
     decoder: P::Decoder,
-    events: Events<P::Event>,
+    /// The events that were decoded and not returned.
+    pub(crate) events: Events<P::Event>,
     last: LastEvent<P::Decoder>,
     surrogates: Surrogates,
 }
@@ -85,7 +86,7 @@ impl<P: Protocol> EventDecoder<P> {
                 }
             };
             if !self.surrogates.is_waiting() && self.last.change(&frame) {
-                return Ok(self.last.get());
+                return Ok(self.last.event.as_ref());
             }
             let joined = self.surrogates.join(frame.data());
             let frame = match joined {
@@ -102,15 +103,16 @@ impl<P: Protocol> EventDecoder<P> {
 
     /// Decodes the next event like [`next`](Self::next), and appends its frame to `out`, with the name and the data as
     /// they came. The event is `None` if the data is JSON that this crate does not understand. Other events
-    /// of the same frame follow without a frame.
+    /// of the same frame follow without a frame. Frames that arrive together and differ only in their texts are one event
+    /// with all of the text. Also returns the number of frames.
     #[allow(dead_code, reason = "only dialects of models pass answers on")]
     pub(crate) fn next_with_frame(
         &mut self,
         input: &mut &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<Option<&P::Event>>, EventError> {
+    ) -> Result<Option<(Option<&P::Event>, u64)>, EventError> {
         if let Some(event) = self.events.pop() {
-            return Ok(Some(Some(self.last.set(event, None))));
+            return Ok(Some((Some(self.last.set(event, None)), 1)));
         }
         loop {
             let frame = match self.frames.next_of(P::FRAMING, input)? {
@@ -123,7 +125,11 @@ impl<P: Protocol> EventDecoder<P> {
             };
             if self.last.change(&frame) {
                 P::FRAMING.copy(&frame, out);
-                return Ok(Some(self.last.get()));
+                let joined = match P::FRAMING {
+                    Framing::Sse => self.last.join(&mut self.frames.events, input, out),
+                    Framing::Lines => 0,
+                };
+                return Ok(Some((self.last.event.as_ref(), 1 + joined)));
             }
             let decoded = self.decoder.frame(&frame, &mut self.events);
             let event = self.events.pop();
@@ -134,7 +140,7 @@ impl<P: Protocol> EventDecoder<P> {
             }
             P::FRAMING.copy(&frame, out);
             let frame = self.events.is_empty().then_some(&frame);
-            return Ok(Some(event.map(|event| self.last.set(event, frame))));
+            return Ok(Some((event.map(|event| self.last.set(event, frame)), 1)));
         }
     }
 

@@ -151,7 +151,7 @@ impl Framing {
 #[must_use]
 pub struct Frames {
     framing: Framing,
-    events: sse::Decoder,
+    pub(super) events: sse::Decoder,
     lines: lines::Decoder,
 }
 

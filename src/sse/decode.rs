@@ -238,10 +238,7 @@ impl Decoder {
     /// events, with the same results as [`find`](Self::find).
     #[inline]
     fn same_again<'b>(&mut self, input: &mut &'b [u8]) -> SameAgain<'b> {
-        // An upper bound that needs no search: if the whole input fits, so does every event in it.
-        let scarce = self.last_id.len() + input.len() > self.limit;
-        // The head must be at the start of a block: no state of an earlier call, and no field in `partial`.
-        if self.must_resume || scarce || !self.partial.is_empty() {
+        if !self.is_at_start(input) {
             return SameAgain::Other;
         }
         let Some(rest) = self.head.strip(input) else {
@@ -262,6 +259,30 @@ impl Decoder {
         };
         *input = rest;
         SameAgain::Event(data)
+    }
+
+    /// Returns the name of the last event whose lines before the data are usual.
+    pub(crate) fn last_name(&self) -> &str {
+        self.head.name()
+    }
+
+    /// Returns `input` after the lines before the data of its first event, if they are those of the last event. The data
+    /// may continue on further lines, and `input` may end within it.
+    #[inline]
+    pub(crate) fn peek_data<'b>(&mut self, input: &'b [u8]) -> Option<&'b [u8]> {
+        if self.spent == Spent::Block && !self.after_cr {
+            // Only clears the block, as nothing else is buffered.
+            let _ = self.resume(&mut { input });
+        }
+        self.is_at_start(input).then(|| self.head.strip(input))?
+    }
+
+    /// Returns `true` if the next byte starts an event, and every event in `input` is within the limit.
+    fn is_at_start(&self, input: &[u8]) -> bool {
+        // An upper bound that needs no search: if the whole input fits, so does every event in it.
+        let scarce = self.last_id.len() + input.len() > self.limit;
+        // No state of an earlier call, and no field in `partial`.
+        !self.must_resume && !scarce && self.partial.is_empty()
     }
 
     /// Appends a short input to the open line. Returns `false` and consumes nothing if the input is longer, has a line

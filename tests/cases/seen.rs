@@ -36,6 +36,9 @@ fn lines<P: Toolkit>(parts: &Parts, body: &Bytes) -> String {
     if let Some(id) = P::conversation_id(&request, &parts.headers) {
         line(format!("conversation: {id:?}"));
     }
+    // The user's last words are looked for from its end.
+    let (raw, back) = (request.raw_history(), request.raw_history().rev());
+    assert!(raw.eq(back.collect::<Vec<_>>().into_iter().rev()));
     let history: Vec<_> = request.history().collect();
     for item in &history {
         line(match item {

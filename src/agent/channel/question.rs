@@ -8,7 +8,7 @@ impl<P: Protocol> Channel<P> {
     pub(in crate::agent) fn confirm(&self, confirmation: &Confirmation) -> Result<(), SendError> {
         let ask =
             |confirmation: &Confirmation| self.asking.ask(confirmation, self.record.env().minute());
-        self.end(|session, out| {
+        self.end(false, |session, out| {
             session.part(Part::Confirm(&Question::new(confirmation, &ask)), out)
         })
     }
