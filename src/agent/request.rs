@@ -361,7 +361,7 @@ impl<P: Protocol> Request<P> {
         let closed = match self.0.message.proven_answer() {
             // The user has answered the open question.
             Some(_) => Vec::new(),
-            None => asking.close(self.0.head.env.minute()),
+            None => asking.close(|| self.0.head.env.minute()),
         };
         (asking, closed)
     }

@@ -273,10 +273,10 @@ impl Asking {
     }
 
     /// Marks the questions that are open at this place as used, because a new turn begins here. Returns them.
-    pub(crate) fn close(&self, minute: u64) -> Vec<Asked> {
+    pub(crate) fn close(&self, minute: impl FnOnce() -> u64) -> Vec<Asked> {
         let ledger = &self.consent.0.ledger;
         match ledger.has_open() {
-            true => ledger.close(self.place(&self.message), minute),
+            true => ledger.close(self.place(&self.message), minute()),
             false => Vec::new(),
         }
     }

@@ -175,18 +175,20 @@ fn stalled_uploads_take_no_turn() {
     assert_eq!(ask(&router, post("/one/query"), human("hello")).0, 200);
 }
 
+/// Holds its request for good.
+struct Keeper;
+#[async_trait]
+impl<P: Protocol> Agent<P> for Keeper {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        reply.text("one").await?;
+        let _request = request;
+        std::future::pending().await
+    }
+}
+
 /// The bytes of a request are in the budget until its agent drops them.
 #[test]
 fn a_request_under_way_is_in_the_budget() {
-    struct Keeper;
-    #[async_trait]
-    impl<P: Protocol> Agent<P> for Keeper {
-        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-            reply.text("one").await?;
-            let _request = request;
-            std::future::pending().await
-        }
-    }
     let router = Router::new()
         .body_budget(48 * 1024)
         .mount(descriptor("one"), Keeper)
@@ -207,15 +209,6 @@ fn a_request_under_way_is_in_the_budget() {
 /// Many short elements hold a multiple of their bytes, and count as what they hold until the agent drops the request.
 #[test]
 fn short_elements_are_in_the_budget_with_what_they_hold() {
-    struct Keeper;
-    #[async_trait]
-    impl<P: Protocol> Agent<P> for Keeper {
-        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-            reply.text("one").await?;
-            let _request = request;
-            std::future::pending().await
-        }
-    }
     let router = Router::new()
         .body_budget(1024 * 1024)
         .mount(descriptor("one"), Keeper)

@@ -334,46 +334,18 @@ fn errors_have_the_codes_of_the_protocol() {
             change(&mut call);
             call.to_string()
         };
-        fails(
-            &router,
-            &[],
-            &old(|it| it["method"] = "x/y".into()),
-            200,
-            -32601,
-        )
-        .await;
-        fails(
-            &router,
-            &[],
-            &old(|it| it["params"]["name"] = "x".into()),
-            200,
-            -32602,
-        )
-        .await;
-        fails(
-            &router,
-            &[],
-            &old(|it| it["params"]["name"] = 1.into()),
-            200,
-            -32602,
-        )
-        .await;
-        fails(
-            &router,
-            &[],
-            &old(|it| it["params"]["arguments"] = "x".into()),
-            200,
-            -32602,
-        )
-        .await;
-        fails(
-            &router,
-            &[],
-            &old(|it| it["params"]["_meta"]["progressToken"] = 1.5.into()),
-            200,
-            -32602,
-        )
-        .await;
+        for (body, code) in [
+            (old(|it| it["method"] = "x/y".into()), -32601),
+            (old(|it| it["params"]["name"] = "x".into()), -32602),
+            (old(|it| it["params"]["name"] = 1.into()), -32602),
+            (old(|it| it["params"]["arguments"] = "x".into()), -32602),
+            (
+                old(|it| it["params"]["_meta"]["progressToken"] = 1.5.into()),
+                -32602,
+            ),
+        ] {
+            fails(&router, &[], &body, 200, code).await;
+        }
         let versions = [("mcp-protocol-version", "2030-01-01")];
         fails(&router, &versions, &call("hi").to_string(), 400, -32022).await;
         for id in ["null", "true", "{}", "[]"] {

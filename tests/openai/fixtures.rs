@@ -2,7 +2,6 @@
 
 use copilot_wire::openai::{ChatCompletion, Event, OpenAi};
 use copilot_wire::protocol::EventDecoder;
-use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::support::Read;
@@ -240,51 +239,3 @@ fn odd_events_are_read_as_far_as_they_go() {
         assert!(read(bad).is_err(), "{bad}");
     }
 }
-
-proptest! {
-    /// A decoder that remembers the event before reads what one that has seen nothing reads.
-    #[test]
-    fn memory_makes_no_difference(
-        events in prop::collection::vec((0..SHAPES.len(), prop::sample::select(TEXTS.to_vec())), 0..30),
-    ) {
-        let mut remembering = EventDecoder::<OpenAi>::new();
-        for (shape, text) in events {
-            let stream = format!("data: {}\n\n", SHAPES[shape].replace('@', text));
-            let mut forgetful = EventDecoder::<OpenAi>::new();
-            let fresh = forgetful.next(&mut stream.as_bytes());
-            let remembered = remembering.next(&mut stream.as_bytes());
-            prop_assert_eq!(format!("{fresh:?}"), format!("{remembered:?}"));
-            // `Debug` does not show raw values.
-            prop_assert_eq!(fresh.ok(), remembered.ok());
-        }
-    }
-}
-
-/// The places of the text, and of other values that look like it.
-const SHAPES: [&str; 14] = [
-    r#"{"id":"a","choices":[{"index":0,"delta":{"content":"@"},"finish_reason":null}]}"#,
-    r#" {"id":"a","choices":[{"index":0,"delta":{"content":"@"},"finish_reason":null}]} "#,
-    r#"{"id":"a","choices":[{"index":1,"delta":{"content":"@"}}],"obfuscation":"@"}"#,
-    r#"{"id":"@","choices":[{"index":0,"delta":{"content":"x"}}]}"#,
-    r#"{"choices":[{"delta":{"content":"x","content":"@"}}]}"#,
-    r#"{"choices":[{"delta":{"content":"@","content":"x"}}]}"#,
-    r#"{"choices":[{"delta":{"content":"@"}},{"index":1,"delta":{"content":"@"}}]}"#,
-    r#"{"choices":[{"delta":{"content":"@"}},7]}"#,
-    r#"{"choices":[{"delta":{"content":[{"type":"text","text":"@"}]}}]}"#,
-    r#"{"choices":[{"delta":{"c\u006fntent":"@"},"content":"@"}]}"#,
-    r#"{"choices":[{"delta":{"content":"@"}}],"error":"@"}"#,
-    r#"{"choices":[{"delta":{"content":"@"}}],"choices":[]}"#,
-    r#"{"choices":[{"delta":{"content":"@","tool_calls":[{"index":0,"function":{"arguments":"@"}}]}}]}"#,
-    r#"{"choices":[{"delta":{"role":"assistant","content":"@","refusal":null}}]"#,
-];
-
-const TEXTS: [&str; 8] = [
-    "",
-    "a",
-    "é 🦀",
-    "\\n",
-    "\\\"",
-    "\\u00e9",
-    "\"",
-    "x\"},{\"y\":\"z",
-];
