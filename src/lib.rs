@@ -137,9 +137,13 @@ pub mod agent;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
 #[cfg(feature = "agent")]
+mod consent;
+#[cfg(feature = "agent")]
 pub mod conversations;
 #[cfg(feature = "github")]
 pub mod github;
+#[cfg(feature = "agent")]
+mod vocabulary;
 // Documentation only. Its links need every feature.
 #[cfg(all(any(doc, doctest), feature = "full"))]
 #[cfg_attr(docsrs, doc(auto_cfg = false))]
@@ -201,7 +205,7 @@ pub mod __private {
         MISSING, UNTYPED, data, drop_unknown, is_distinct, member, whole, writer,
     };
     #[cfg(feature = "agent")]
-    pub use crate::protocol::redacted::{Hidden, Redact};
+    pub use crate::vocabulary::redacted::{Hidden, Redact};
     pub use bytes::Bytes;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
 }

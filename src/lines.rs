@@ -38,6 +38,7 @@ const KEEP: usize = 16 * 1024;
 /// assert_eq!(lines, [r#"{"n":1}"#, r#"{"n":2}"#, r#"{"n":3}"#]);
 /// # Ok::<(), copilot_wire::sse::TooLarge>(())
 /// ```
+#[must_use]
 pub struct Decoder {
     /// The bytes of an unfinished line.
     open: Vec<u8>,
@@ -49,7 +50,6 @@ pub struct Decoder {
 
 impl Decoder {
     /// Creates a decoder for one stream, with the limit `DEFAULT_LIMIT` of [`sse::Decoder`](crate::sse::Decoder).
-    #[must_use]
     pub const fn new() -> Self {
         Self {
             open: Vec::new(),
@@ -61,7 +61,6 @@ impl Decoder {
 
     /// Sets the limit of one line in bytes, without its line end. A line that exceeds it is an error, whatever the
     /// chunk boundaries are.
-    #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }

@@ -2,8 +2,8 @@
 
 use super::{Custom, Event};
 use crate::json::Wire;
-use crate::protocol::data::text_of;
 use crate::protocol::{Chart, Citation, Delta, Failure, Part, Status, Table, Usage};
+use crate::vocabulary::data::text_of;
 
 /// Reads the pieces of an event. Calls and their results are events of their own, with an id.
 pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {

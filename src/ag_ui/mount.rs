@@ -17,6 +17,7 @@ use crate::router::{self, MountError, Site};
 /// # drop(mount);
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Mount {
     path: String,
     settings: Settings,
@@ -40,7 +41,6 @@ impl Default for Settings {
 
 impl Mount {
     /// Creates a mount at the default path.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             path: "/agui".into(),
@@ -49,7 +49,6 @@ impl Mount {
     }
 
     /// Sets the path.
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
@@ -57,7 +56,6 @@ impl Mount {
 
     /// Sets whether a confirmation is an interrupt. By default it is a question in text: an app that does not answer
     /// interrupts cannot continue after one, because its client starts no run without the answer.
-    #[must_use]
     pub fn interrupts(mut self, interrupts: bool) -> Self {
         self.settings.interrupts = interrupts;
         self
@@ -65,7 +63,6 @@ impl Mount {
 
     /// Sets whether tables, charts and citations are also sent as Markdown, for apps without components for them. The
     /// default is `true`.
-    #[must_use]
     pub fn markdown(mut self, markdown: bool) -> Self {
         self.settings.markdown = markdown;
         self

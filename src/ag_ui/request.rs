@@ -99,6 +99,7 @@ impl RunAgentInput {
     null_is_absent,
     new = "Creates a message without content."
 )]
+#[must_use]
 pub struct Message {
     /// The id.
     #[wire(always, new)]
@@ -126,13 +127,11 @@ pub struct Message {
 
 impl Message {
     /// Creates a message of the user.
-    #[must_use]
     pub fn user(id: impl Into<String>, content: impl Into<Content>) -> Self {
         Self::new(id, "user").content(content)
     }
 
     /// Creates the result of a call.
-    #[must_use]
     pub fn tool(
         id: impl Into<String>,
         tool_call_id: impl Into<String>,
@@ -268,6 +267,7 @@ pub struct Context {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase", also_snake_case, null_is_absent)]
+#[must_use]
 pub struct ResumeEntry {
     /// The id of the interrupt.
     #[wire(always)]
@@ -297,7 +297,6 @@ pub enum ResumeStatus {
 
 impl ResumeEntry {
     /// Creates an answer.
-    #[must_use]
     pub fn new(interrupt_id: impl Into<String>, payload: Json) -> Self {
         Self {
             interrupt_id: interrupt_id.into(),
@@ -308,7 +307,6 @@ impl ResumeEntry {
     }
 
     /// Creates an entry for an interrupt that the user cancelled.
-    #[must_use]
     pub fn cancelled(interrupt_id: impl Into<String>) -> Self {
         Self {
             interrupt_id: interrupt_id.into(),

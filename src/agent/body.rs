@@ -16,7 +16,7 @@ use super::run::{Run, go_on};
 use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
-use crate::protocol::consent::Asking;
+use crate::consent::Asking;
 use crate::protocol::{AgentError, Env, Protocol, Record, Resumption, Session};
 #[cfg(feature = "resumable")]
 use crate::sync::Exclusive;

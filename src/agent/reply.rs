@@ -7,8 +7,8 @@ use http::{HeaderName, HeaderValue};
 
 use super::channel::Channel;
 use crate::protocol::{
-    Chart, Citation, Confirmation, Cut, Ending, FrameKind, Notice, Output, Part, Protocol,
-    SendError, Session, Status, Table, ToolCall, ToolRun, Usage, Verdict,
+    Chart, Citation, Confirmation, Cut, Ending, Notice, Output, Part, Protocol, SendError, Status,
+    Table, ToolCall, ToolRun, Usage, Verdict,
 };
 
 /// The reply of an agent: each method writes to the response body.
@@ -31,7 +31,8 @@ use crate::protocol::{
 ///
 /// If the future of a write is dropped before it is ready, nothing was written.
 pub struct Reply<P: Protocol> {
-    channel: Arc<Channel<P>>,
+    /// For the answer of another server in place of the reply, see [`Channel::pass`].
+    pub(crate) channel: Arc<Channel<P>>,
 }
 
 impl<P: Protocol> Reply<P> {
@@ -214,7 +215,7 @@ impl<P: Protocol> Reply<P> {
             return Err(SendError::Invalid("there is no call".to_owned()));
         }
         self.channel
-            .end(|session, out| session.part(Part::Calls(calls), out))
+            .end(false, |session, out| session.part(Part::Calls(calls), out))
     }
 
     /// Ends the turn with an incomplete answer, and sends the reason: as the finish reason if the front end supports
@@ -227,7 +228,7 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError::Closed`] when the client has disconnected.
     pub fn cut(self, cut: Cut) -> Result<(), SendError> {
         self.channel
-            .end(|session, out| session.part(Part::Cut(cut), out))
+            .end(false, |session, out| session.part(Part::Cut(cut), out))
     }
 
     /// Waits until the client has disconnected and the body is dropped.
@@ -268,7 +269,8 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError`]; the turn has not ended then, and the agent should return the error.
     pub fn end(self, event: impl IntoEnding<P>) -> Result<(), SendError> {
         let event = event.into_ending();
-        self.channel.end(|session, out| session.ending(&event, out))
+        self.channel
+            .end(false, |session, out| session.ending(&event, out))
     }
 
     async fn part(&self, part: Part<'_>) -> Result<(), SendError> {
@@ -278,46 +280,6 @@ impl<P: Protocol> Reply<P> {
                 .poll_write(cx, is_output, |session, out| session.part(part, out))
         })
         .await
-    }
-}
-
-/// The answer of another server in place of the reply.
-#[allow(dead_code, reason = "only dialects of models pass answers on")]
-impl<P: Protocol> Reply<P> {
-    /// Records that the answer of another server of this dialect is going to be the reply. Returns `false` if anything
-    /// was written.
-    pub(crate) fn begin_passthrough(&self) -> bool {
-        self.channel.begin_passthrough()
-    }
-
-    /// Writes a frame of another server as it came, and returns its kind. `event` is `None` if it has no meaning here.
-    pub(crate) fn pass(
-        &self,
-        frame: &[u8],
-        event: Option<&P::Event>,
-        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
-    ) -> impl Future<Output = Result<FrameKind, SendError>> {
-        poll_fn(move |cx| self.channel.poll_pass(cx, frame, event, follow))
-    }
-
-    /// Writes the last frame of another server, and the end of the stream.
-    pub(crate) fn end_pass(
-        &self,
-        frame: &[u8],
-        event: Option<&P::Event>,
-        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
-    ) -> Result<(), SendError> {
-        self.channel.end_pass(frame, event, follow)
-    }
-
-    /// Writes the document of another server as it came, and ends the turn.
-    pub(crate) fn pass_document(&self, document: &[u8]) -> Result<(), SendError> {
-        self.channel.pass_document(document)
-    }
-
-    /// Adds tokens to those of the turn, without writing them.
-    pub(crate) fn spend(&self, usage: Usage) {
-        self.channel.spend(usage);
     }
 }
 

@@ -11,8 +11,8 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
+use crate::consent::{Asked, Asking, Consent, Exchange};
 use crate::conversations::Recording;
-use crate::protocol::consent::{Asked, Asking, Consent, Exchange, minute};
 use crate::protocol::{
     Conversation as _, Decision, Env, HistoryItem, Message, Protocol, Purpose, RawMessage, Role,
     Session, User, Verdict, find_question,
@@ -287,7 +287,7 @@ impl<P: Protocol> Request<P> {
         self.0
             .head
             .consent
-            .check(&exchange, minute(&self.0.head.env))
+            .check(&exchange, self.0.head.env.minute())
     }
 
     /// Checks an answer that contains the proof of its question.
@@ -317,7 +317,7 @@ impl<P: Protocol> Request<P> {
             .0
             .head
             .consent
-            .check(&exchange, minute(&self.0.head.env));
+            .check(&exchange, self.0.head.env.minute());
         checked.unwrap_or_else(|| (Decision::new("", Verdict::NoProof), None))
     }
 
@@ -361,7 +361,7 @@ impl<P: Protocol> Request<P> {
         let closed = match self.0.message.proven_answer() {
             // The user has answered the open question.
             Some(_) => Vec::new(),
-            None => asking.close(&self.0.head.env),
+            None => asking.close(self.0.head.env.minute()),
         };
         (asking, closed)
     }

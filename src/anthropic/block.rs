@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::protocol::ToolCall;
-use crate::protocol::content::join;
+use crate::vocabulary::contents::join;
 
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
@@ -121,6 +121,7 @@ impl From<&ToolUseBlock> for ToolCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(fixed(type = "tool_result"), null_is_absent)]
+#[must_use]
 pub struct ToolResultBlock {
     /// The id of the call.
     #[wire(always)]
@@ -135,7 +136,6 @@ pub struct ToolResultBlock {
 
 impl ToolResultBlock {
     /// Creates a result with a text.
-    #[must_use]
     pub fn new(tool_use_id: impl Into<String>, text: &str) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),
@@ -146,7 +146,6 @@ impl ToolResultBlock {
     }
 
     /// Marks the call as failed.
-    #[must_use]
     pub fn failed(mut self) -> Self {
         self.is_error = true;
         self

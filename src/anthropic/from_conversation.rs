@@ -48,7 +48,6 @@ impl MessagesRequest {
     ///     prompt
     /// }
     /// ```
-    #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
         Self::for_profile(conversation, &Profile::default())
     }
@@ -114,7 +113,6 @@ impl MessagesRequest {
     }
 
     /// Inserts instructions before the existing ones.
-    #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
         let text = text.into();
         let own = std::mem::take(&mut self.system);

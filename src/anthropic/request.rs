@@ -24,6 +24,7 @@ use crate::protocol::Refusal;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent, new = "Creates a request.")]
+#[must_use]
 pub struct MessagesRequest {
     /// The requested model; empty if there is none.
     #[wire(always, new)]
@@ -130,6 +131,7 @@ pub(super) fn no_threads(reason: &str) -> Refusal {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent, new = "Creates a message.")]
+#[must_use]
 pub struct MessageParam {
     /// The role: `user`, `assistant` or `system`.
     #[wire(always, new)]
@@ -143,13 +145,11 @@ pub struct MessageParam {
 
 impl MessageParam {
     /// Creates a message of the user.
-    #[must_use]
     pub fn user(content: impl Into<Content>) -> Self {
         Self::new("user", content)
     }
 
     /// Creates a message of the assistant.
-    #[must_use]
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new("assistant", content)
     }

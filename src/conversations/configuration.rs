@@ -14,6 +14,7 @@ use crate::protocol::{Env, User};
 ///
 /// Clones share the store.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Conversations {
     store: Arc<dyn ConversationStore>,
     limits: Limits,
@@ -42,7 +43,6 @@ impl Conversations {
     }
 
     /// Sets the time for which a turn is kept after it was last written, read or continued. The default is 24 hours.
-    #[must_use]
     pub fn keep(mut self, time: Duration) -> Self {
         self.limits.keep = time;
         self
@@ -50,7 +50,6 @@ impl Conversations {
 
     /// Sets the limits of one conversation, in turns and in bytes. A conversation that has reached a limit cannot be
     /// continued. The defaults are 1,000 turns and 16 MiB.
-    #[must_use]
     pub fn limit(mut self, turns: usize, bytes: usize) -> Self {
         (self.limits.turns, self.limits.bytes) = (turns, bytes);
         self

@@ -28,6 +28,7 @@ const OVERHEAD: usize = 512;
 /// let router = Router::new().conversations(Conversations::per_user(store));
 /// # let _ = router;
 /// ```
+#[must_use]
 pub struct MemoryConversationStore {
     env: Env,
     limit: usize,
@@ -58,7 +59,6 @@ struct Shelf {
 
 impl MemoryConversationStore {
     /// Creates a store with the system's clock.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             env: Env::default(),
@@ -69,14 +69,12 @@ impl MemoryConversationStore {
     }
 
     /// Sets the environment, whose clock the store uses.
-    #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         self.env = env;
         self
     }
 
     /// Sets the maximum size of all records together, in bytes.
-    #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
@@ -84,7 +82,6 @@ impl MemoryConversationStore {
 
     /// Sets the maximum size of the records of one user, in bytes. On a server with a single user this limit covers all
     /// records.
-    #[must_use]
     pub fn user_limit(mut self, bytes: usize) -> Self {
         self.user_limit = bytes;
         self

@@ -181,7 +181,7 @@ impl UserConversations {
 
     /// Returns the conversations for a request that adds nothing to them, which neither waits for a turn nor holds one
     /// up.
-    #[cfg(any(feature = "openai", feature = "anthropic", feature = "responses"))]
+    #[allow(dead_code, reason = "only dialects of models count tokens")]
     pub(crate) fn unlocked(self) -> Self {
         let running = RunningLists::default();
         Self { running, ..self }

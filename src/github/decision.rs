@@ -13,6 +13,7 @@ use crate::json::{Json, JsonError, Members, Wire, present};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(escape = Json)]
+#[must_use]
 pub struct ConfirmationDecision {
     /// The answer: `accepted` or `dismissed`. Any other value counts as a refusal.
     pub state: String,
@@ -26,13 +27,11 @@ pub struct ConfirmationDecision {
 
 impl ConfirmationDecision {
     /// Creates an answer that accepts a confirmation with this data.
-    #[must_use]
     pub fn accepted(confirmation: Json) -> Self {
         Self::new("accepted", confirmation)
     }
 
     /// Creates an answer that dismisses a confirmation with this data.
-    #[must_use]
     pub fn dismissed(confirmation: Json) -> Self {
         Self::new("dismissed", confirmation)
     }

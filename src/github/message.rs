@@ -6,8 +6,8 @@ use std::fmt;
 use super::decision::ConfirmationDecision;
 use super::reference::Reference;
 use crate::json::{Json, Kind, List, Members, Wire, present};
-use crate::protocol::redacted::{Cut, Size};
 use crate::protocol::{self, ContentPart};
+use crate::vocabulary::redacted::{Cut, Size};
 
 /// A message of a request, with the members of recorded requests, GitHub's SDK, VS Code and
 /// `gh debug-cli`.

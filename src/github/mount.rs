@@ -29,6 +29,7 @@ use crate::router::{
 /// let mount = copilot_wire::github::Mount::default();
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Mount {
     path: String,
     chunks: ChunkForm,
@@ -47,7 +48,6 @@ const BODY_LIMIT: usize = 8 * 1024 * 1024;
 impl Mount {
     /// Creates a mount that accepts all requests, signed or not: for an agent that is not reachable from outside, or
     /// behind a proxy that verifies. `gh debug-cli` sends no signature.
-    #[must_use]
     pub fn unverified() -> Self {
         Self {
             path: "/github".to_owned(),
@@ -64,7 +64,6 @@ impl Mount {
     /// `gh debug-cli` cannot sign. For local work sign with a `RequestSigner` of `copilot-wire-kit`,
     /// or use [`unverified`](Self::unverified).
     #[cfg(feature = "verify")]
-    #[must_use]
     pub fn verified(keys: impl super::verify::KeySource + 'static) -> Self {
         Self {
             verifier: Some(Verifier::new(Arc::new(keys))),
@@ -73,14 +72,12 @@ impl Mount {
     }
 
     /// Sets the path. The default is `/github`.
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
     /// Sets the form of text chunks. The default is [`ChunkForm::Short`], the form of GitHub's SDK.
-    #[must_use]
     pub fn chunks(mut self, form: ChunkForm) -> Self {
         self.chunks = form;
         self
@@ -91,7 +88,6 @@ impl Mount {
     ///
     /// A signature covers the complete body, so the server reads up to this size before it knows that the sender is
     /// GitHub.
-    #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.body_limit = bytes;
         self

@@ -30,6 +30,7 @@ use crate::protocol::{Citation, SendError};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(never_empty, escape = Json)]
+#[must_use]
 pub struct Reference {
     /// The type on the wire, such as `client.file`.
     #[wire(name = "type")]
@@ -69,7 +70,6 @@ pub struct Metadata {
 impl Reference {
     /// Creates a reference for clients to display: with a name, and with `"data":{}`, because VS
     /// Code accesses `data` without a check and fails if it is absent.
-    #[must_use]
     pub fn new(
         kind: impl Into<String>,
         id: impl Into<String>,
@@ -87,7 +87,6 @@ impl Reference {
 
     /// Creates a reference with only a type and an id, as a client or GitHub's SDK may send it.
     /// Agents should use [`new`](Self::new): VS Code fails on a reference without data.
-    #[must_use]
     pub fn bare(kind: impl Into<String>, id: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
@@ -120,7 +119,6 @@ impl Reference {
     }
 
     /// Makes the client display this URL instead of the name. The data gets a member `url`.
-    #[must_use]
     pub fn show_bare_url(mut self, url: &str) -> Self {
         let mut members: Members = self.data.iter().flat_map(Json::members).collect();
         if let Ok(url) = Json::encode(url) {
@@ -131,21 +129,18 @@ impl Reference {
     }
 
     /// Sets the URL of the content.
-    #[must_use]
     pub fn display_url(mut self, url: impl Into<String>) -> Self {
         self.metadata.get_or_insert_default().display_url = Some(url.into());
         self
     }
 
     /// Sets the URI of an icon.
-    #[must_use]
     pub fn display_icon(mut self, uri: impl Into<String>) -> Self {
         self.metadata.get_or_insert_default().display_icon = Some(uri.into());
         self
     }
 
     /// Sets if the client attached the reference automatically.
-    #[must_use]
     pub fn implicit(mut self, is_implicit: bool) -> Self {
         self.is_implicit = Some(is_implicit);
         self

@@ -46,84 +46,60 @@
 
 #[doc = include_str!("access.md")]
 pub mod access {}
-
 #[doc = include_str!("ag_ui.md")]
 pub mod ag_ui {}
-
 #[doc = include_str!("anthropic.md")]
 pub mod anthropic {}
-
 #[doc = include_str!("chat_pages.md")]
 pub mod chat_pages {}
-
 // Compiled with the tests of `tests/servers`, as it uses HTTP clients.
 #[cfg_attr(not(doctest), doc = include_str!("clients.md"))]
 pub mod clients {}
-
 #[doc = include_str!("coding_clients.md")]
 pub mod coding_clients {}
-
 #[doc = include_str!("concepts.md")]
 pub mod concepts {}
-
 // Compiled with the tests of `tests/servers`, as it uses the package for editors.
 #[cfg_attr(not(doctest), doc = include_str!("editors.md"))]
 pub mod editors {}
-
 #[doc = include_str!("from_openbb_ai.md")]
 pub mod from_openbb_ai {}
-
 #[doc = include_str!("from_preview_sdk.md")]
 pub mod from_preview_sdk {}
-
 #[doc = include_str!("github.md")]
 pub mod github {}
-
 #[doc = include_str!("mcp.md")]
 pub mod mcp {}
-
 #[doc = include_str!("meilisearch.md")]
 pub mod meilisearch {}
-
 #[doc = include_str!("models.md")]
 pub mod models {}
-
 #[doc = include_str!("observing.md")]
 pub mod observing {}
-
 #[doc = include_str!("openai.md")]
 pub mod openai {}
-
 #[doc = include_str!("openbb.md")]
 pub mod openbb {}
-
 #[doc = include_str!("profiles.md")]
 pub mod profiles {}
-
 #[doc = include_str!("questions.md")]
 pub mod questions {}
-
 #[doc = include_str!("responses.md")]
 pub mod responses {}
-
 #[doc = include_str!("resumable.md")]
 pub mod resumable {}
-
 // The frameworks in this chapter are no dependencies of this package. Its snippets are tests of
 // `tests/servers`; in this package's own tests the chapter is empty.
 #[cfg_attr(not(doctest), doc = include_str!("servers.md"))]
 #[cfg_attr(doctest, doc = "Tested elsewhere.")]
 pub mod servers {}
-
-#[doc = include_str!("tools.md")]
+// Compiled with the tests of `tests/servers`, as it uses an HTTP client.
+#[cfg_attr(not(doctest), doc = include_str!("tools.md"))]
 pub mod tools {}
-
 // Compiled with the tests of `tests/servers`, as it uses the server.
 #[cfg_attr(not(doctest), doc = include_str!("websocket.md"))]
 pub mod websocket {}
-
 #[doc = include_str!("own_protocol.md")]
 pub mod own_protocol {}
-
 #[doc = include_str!("testing.md")]
 pub mod testing {}

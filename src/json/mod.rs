@@ -85,7 +85,7 @@ pub use place::Place;
 pub use pointer::is_pointer;
 pub use reader::Reader;
 pub use serializer::write;
-pub(crate) use string::string_between;
+pub(crate) use string::{first_string, string_between};
 pub use value::{Json, write_raw};
 pub(crate) use walk::each_string_inside;
 pub use wire::{Wire, own, present, text_or_digits, text_or_json};

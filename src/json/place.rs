@@ -9,6 +9,7 @@ use super::value::Json;
 /// The place of a value in a JSON document, such as `messages[3].role`. It is made of references, so that nothing is
 /// allocated for a place that nobody prints.
 #[derive(Clone, Copy, Debug, Default)]
+#[must_use]
 pub struct Place<'a> {
     outer: Option<&'a Self>,
     step: Step<'a>,
@@ -24,7 +25,6 @@ enum Step<'a> {
 
 impl<'a> Place<'a> {
     /// Returns the place of a member of the object at this place.
-    #[must_use]
     pub fn member(&'a self, name: &'a str) -> Self {
         Self {
             outer: Some(self),
@@ -33,7 +33,6 @@ impl<'a> Place<'a> {
     }
 
     /// Returns the place of an element of the array at this place.
-    #[must_use]
     pub fn element(&'a self, index: usize) -> Self {
         Self {
             outer: Some(self),

@@ -144,6 +144,15 @@ pub(crate) fn string_between(data: &str, start: usize, end: usize) -> Option<Cow
     Some(unescape_if(has_escape, inside))
 }
 
+/// Returns the unescaped content of the JSON string that `data` begins with, without its opening quote, and the data from
+/// the closing quote on. `None` if the string is not complete.
+pub(crate) fn first_string(data: &[u8]) -> Option<(Cow<'_, str>, &[u8])> {
+    let (after, has_escape) = skip_string(data, 0).ok()?;
+    let (inside, rest) = data.split_at_checked(after - 1)?;
+    let inside = std::str::from_utf8(inside).ok()?;
+    Some((unescape_if(has_escape, inside), rest))
+}
+
 /// Returns the text of a valid string from the bytes between its quotes, which may have escapes if `has_escape`.
 pub(super) fn unescape_if(has_escape: bool, inside: &str) -> Cow<'_, str> {
     match has_escape {

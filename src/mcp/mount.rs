@@ -28,6 +28,7 @@ use crate::router::{self, MountError, Site};
 /// # drop(mount);
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Mount {
     path: String,
     tool: Tool,
@@ -36,7 +37,6 @@ pub struct Mount {
 
 impl Mount {
     /// Creates a mount of a tool with a name and a description. Models decide by both when to call the tool.
-    #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             path: "/mcp".to_owned(),
@@ -53,46 +53,39 @@ impl Mount {
     }
 
     /// Sets the path. The default is `/mcp`.
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
     /// Sets the display name.
-    #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.tool.title = Some(title.into());
         self
     }
 
     /// Sets the description of the argument `question`.
-    #[must_use]
     pub fn question(mut self, description: impl Into<String>) -> Self {
         self.tool.question = description.into();
         self
     }
 
     /// Declares that the agent changes nothing. Clients then run the tool without asking their user.
-    #[must_use]
     pub fn read_only(self) -> Self {
         self.hint("readOnlyHint", true)
     }
 
     /// Declares whether the agent may delete or overwrite something.
-    #[must_use]
     pub fn destructive(self, destructive: bool) -> Self {
         self.hint("destructiveHint", destructive)
     }
 
     /// Declares whether repeating a call with the same question has no further effect.
-    #[must_use]
     pub fn idempotent(self, idempotent: bool) -> Self {
         self.hint("idempotentHint", idempotent)
     }
 
     /// Declares whether the agent accesses anything outside of its own data, such as the web.
-    #[must_use]
     pub fn open_world(self, open: bool) -> Self {
         self.hint("openWorldHint", open)
     }
@@ -104,7 +97,6 @@ impl Mount {
     }
 
     /// Makes Claude Code offer the tool to its model at once, instead of only when the model searches for tools.
-    #[must_use]
     pub fn always_load(mut self) -> Self {
         self.tool.always_load = true;
         self
@@ -112,7 +104,6 @@ impl Mount {
 
     /// Sets the description of the server. It applies to all tools at a path, so only the first mount at the path sets
     /// it. The default has the name of the first tool.
-    #[must_use]
     pub fn server(mut self, server: Server) -> Self {
         self.server = Some(server);
         self

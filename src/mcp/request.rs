@@ -57,6 +57,7 @@ fn is_state(state: &str) -> bool {
 #[derive(Clone, Default, PartialEq, Wire)]
 #[non_exhaustive]
 #[wire(fixed(jsonrpc = "2.0"))]
+#[must_use]
 pub struct CallRequest {
     /// The id: a text or a number.
     pub id: Json,
@@ -166,7 +167,6 @@ impl PartialEq for Found {
 
 impl CallRequest {
     /// Creates a call with a question, in the form of versions with sessions.
-    #[must_use]
     pub fn new(id: u64, tool: impl Into<String>, question: &str) -> Self {
         let mut call = Self {
             id: Json::encode(&id).unwrap_or_default(),
@@ -181,7 +181,6 @@ impl CallRequest {
     }
 
     /// Sets the handle of the conversation that the question continues.
-    #[must_use]
     pub fn conversation(mut self, handle: &str) -> Self {
         let question = self.question().unwrap_or_default();
         self.params.arguments = Json::object(|arguments| {
@@ -191,14 +190,12 @@ impl CallRequest {
     }
 
     /// Sets the token for progress messages.
-    #[must_use]
     pub fn progress(mut self, token: u64) -> Self {
         self.params.meta.progress_token = Json::encode(&token).unwrap_or_default();
         self
     }
 
     /// Converts this to a call of the version without sessions, of a client that shows questions as forms.
-    #[must_use]
     pub fn stateless(mut self) -> Self {
         let meta = &mut self.params.meta;
         STATELESS.clone_into(&mut meta.protocol_version);
@@ -210,7 +207,6 @@ impl CallRequest {
     }
 
     /// Sets the answer to the question of an earlier result, with the state of that result.
-    #[must_use]
     pub fn respond(mut self, state: impl Into<String>, accepted: bool) -> Self {
         let action = if accepted { "accept" } else { "decline" };
         let response = Json::object(|response| {

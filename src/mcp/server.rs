@@ -21,6 +21,7 @@ pub(super) struct Tool {
 
 /// The description of a server, for all tools at one path.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Server {
     pub(super) name: String,
     pub(super) version: String,
@@ -39,7 +40,6 @@ pub(super) struct Protection {
 
 impl Server {
     /// Creates a server with a name and a version.
-    #[must_use]
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -51,14 +51,12 @@ impl Server {
     }
 
     /// Sets the display name.
-    #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
     /// Sets the instructions, which clients add to those of their model.
-    #[must_use]
     pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
         self.instructions = Some(instructions.into());
         self
@@ -70,7 +68,6 @@ impl Server {
     ///
     /// Guards of a [site](crate::router::Site::guard) do not apply to the document. A guard of the router must admit
     /// [documents](crate::router::RouteKind::Document).
-    #[must_use]
     pub fn protected<S: Into<String>>(
         mut self,
         resource: impl Into<String>,
@@ -85,7 +82,6 @@ impl Server {
     }
 
     /// Sets the scopes that clients request for a token. Has no effect without [`protected`](Self::protected).
-    #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         if let Some(protection) = &mut self.protection {
             protection.scopes = scopes.into_iter().map(Into::into).collect();

@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use crate::json::{Escape, Json, JsonError, Kind, ObjectWriter};
 use crate::protocol::Refusal;
-use crate::protocol::redacted::{Cut, Size};
+use crate::vocabulary::redacted::{Cut, Size};
 
 /// An error response: an HTTP status and the body `{"message","code","type","link"}`.
 ///
@@ -17,6 +17,7 @@ use crate::protocol::redacted::{Cut, Size};
 /// `Display` and `Debug` print status and code only: the message can repeat the request.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ApiError {
     /// The HTTP status.
     pub status: StatusCode,
@@ -36,14 +37,12 @@ impl ApiError {
     }
 
     /// Creates the error for a server whose chats are switched off.
-    #[must_use]
     pub fn feature_not_enabled() -> Self {
         let message = "using the /chats chat completions route requires enabling the `chat completions` experimental feature. See https://github.com/orgs/meilisearch/discussions/835";
         Self::new(StatusCode::BAD_REQUEST, "feature_not_enabled", message)
     }
 
     /// Creates the error for a request without a key.
-    #[must_use]
     pub fn missing_authorization() -> Self {
         let message =
             "The Authorization header is missing. It must use the bearer authorization method.";
@@ -51,14 +50,12 @@ impl ApiError {
     }
 
     /// Creates the error for a key that is unknown or lacks the permission.
-    #[must_use]
     pub fn invalid_api_key() -> Self {
         let message = "The provided API key is invalid.";
         Self::new(StatusCode::FORBIDDEN, INVALID_API_KEY, message)
     }
 
     /// Creates the error for an unknown workspace.
-    #[must_use]
     pub fn workspace_not_found(workspace: &str) -> Self {
         // The server repeats names of the request. They are cut, as a request may have names of any
         // length.
@@ -67,7 +64,6 @@ impl ApiError {
     }
 
     /// Creates the error for a request without `stream`.
-    #[must_use]
     pub(super) fn non_streaming() -> Self {
         let message = "Non-streamed chat completions is not implemented";
         let code = "unimplemented_non_streaming_chat_completions";
@@ -76,7 +72,6 @@ impl ApiError {
 
     /// Creates the error for a request of several answers. The message repeats `n` only if it is a
     /// number.
-    #[must_use]
     pub(super) fn multi_choice(n: &Json) -> Self {
         let n = match n.kind() {
             // The server repeats `n`; anything but a number could be as long as the body.
@@ -92,7 +87,6 @@ impl ApiError {
     }
 
     /// Creates the error for a declared function of the client.
-    #[must_use]
     pub(super) fn external_function(name: &str) -> Self {
         let message = format!("{}: External functions are not supported yet.", Cut(name));
         let code = "unimplemented_external_function_calling";
@@ -100,13 +94,11 @@ impl ApiError {
     }
 
     /// Creates the error for a declaration of the server's own search function.
-    #[must_use]
     pub fn internal_function(name: &str) -> Self {
         Self::bad_request(format!("{} function is already defined.", Cut(name)))
     }
 
     /// Creates the error for a body of the wrong structure.
-    #[must_use]
     pub(super) fn invalid_body(what: impl fmt::Display) -> Self {
         Self::bad_request(format!("Json deserialize error: {what}"))
     }
@@ -116,14 +108,12 @@ impl ApiError {
     }
 
     /// Creates the error for an empty body.
-    #[must_use]
     pub(super) fn missing_payload() -> Self {
         let message = "A json payload is missing.";
         Self::new(StatusCode::BAD_REQUEST, "missing_payload", message)
     }
 
     /// Creates the error for a body that is not JSON.
-    #[must_use]
     pub(super) fn malformed_payload(error: &JsonError) -> Self {
         let message = format!("The json payload provided is malformed. `{error}`.");
         Self::new(StatusCode::BAD_REQUEST, "malformed_payload", message)
@@ -131,7 +121,6 @@ impl ApiError {
 
     /// Reads the body of a response whose status is not a success. A body of another form, such as
     /// a proxy's page, gives an empty code.
-    #[must_use]
     pub fn from_response(status: StatusCode, body: &[u8]) -> Self {
         let json = Json::parse(body.to_vec()).unwrap_or_default();
         let text = |key| -> Cow<'static, str> {

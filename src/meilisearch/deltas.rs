@@ -2,8 +2,8 @@
 
 use super::Event;
 use crate::json::Json;
-use crate::protocol::data::text_of;
 use crate::protocol::{Citation, Delta, Failure, Notice, Part, Status};
+use crate::vocabulary::data::text_of;
 
 /// Reads the pieces of an event.
 pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {

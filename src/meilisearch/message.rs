@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{Escape, Json, Kind, ObjectWriter, Wire};
 use crate::openai::{self, FunctionCall};
-use crate::protocol::redacted::{Cut, Size};
+use crate::vocabulary::redacted::{Cut, Size};
 
 /// A message of the conversation, stored as its JSON object.
 ///
@@ -18,6 +18,7 @@ use crate::protocol::redacted::{Cut, Size};
 /// The constructors follow the rules of the server: `content` is a string except for the assistant,
 /// and absent members are omitted, never `null`.
 #[derive(Clone, PartialEq, Eq, Hash)]
+#[must_use]
 pub struct Message {
     role: Box<str>,
     json: Json,
@@ -53,32 +54,27 @@ impl ToolCall {
 
 impl Message {
     /// Creates a message of the user.
-    #[must_use]
     pub fn user(text: &str) -> Self {
         Self::with_text("user", text)
     }
 
     /// Creates a message of the assistant.
-    #[must_use]
     pub fn assistant(text: &str) -> Self {
         Self::with_text("assistant", text)
     }
 
     /// Creates a message with instructions. The workspace's own prompt precedes them.
-    #[must_use]
     pub fn system(text: &str) -> Self {
         Self::with_text("system", text)
     }
 
     /// Creates a message with instructions, for newer models.
-    #[must_use]
     pub fn developer(text: &str) -> Self {
         Self::with_text("developer", text)
     }
 
     /// Creates a message with tool calls of the assistant. Each one needs its [`tool`](Self::tool)
     /// message right after.
-    #[must_use]
     pub fn calls<'a>(calls: impl IntoIterator<Item = &'a ToolCall>) -> Self {
         Self::write("assistant", |message| {
             // Serializing strings cannot fail.
@@ -90,7 +86,6 @@ impl Message {
     }
 
     /// Creates a message with the result of a call.
-    #[must_use]
     pub fn tool(call_id: &str, content: &str) -> Self {
         Self::write("tool", |message| {
             message.str("content", content).str("tool_call_id", call_id);

@@ -12,13 +12,13 @@ use crate::router::{MountError, Site};
 /// The agent serves all workspaces; the workspace of a request is
 /// [`Request::param("workspace")`](crate::Request::param).
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Mount {
     path: String,
 }
 
 impl Mount {
     /// Creates a mount at the default path.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             path: "/chats/{workspace}/chat/completions".into(),
@@ -26,7 +26,6 @@ impl Mount {
     }
 
     /// Sets the path, such as `/chats/films/chat/completions` for a single workspace.
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self

@@ -25,6 +25,7 @@ use super::{ApiError, Message, Tools};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ChatRequest {
     /// The model, as named by the workspace's provider.
     pub model: String,
@@ -39,7 +40,6 @@ pub struct ChatRequest {
 
 impl ChatRequest {
     /// Creates a request without notifications.
-    #[must_use]
     pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = Message>) -> Self {
         Self {
             model: model.into(),
@@ -49,7 +49,6 @@ impl ChatRequest {
     }
 
     /// Enables the notifications of these tools.
-    #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
         self.tools = self.tools.with(tools);
         self

@@ -174,7 +174,6 @@ impl Endpoint for OneModel {
 }
 
 /// Returns the refusal of a request for a model that is not mounted, with status 404.
-#[must_use]
 pub fn unknown_model() -> Refusal {
     Refusal::new(StatusCode::NOT_FOUND, "no such model")
         .code("model_not_found")

@@ -151,6 +151,7 @@ pub trait Dialect: Protocol {
 
 /// A model: the name under which an agent is mounted.
 #[derive(Debug)]
+#[must_use]
 pub struct Model<P> {
     card: Card,
     path: String,
@@ -163,7 +164,6 @@ pub struct Model<P> {
 
 impl<P: Dialect> Model<P> {
     /// Creates a model.
-    #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             card: Card::new(id.into()),
@@ -175,14 +175,12 @@ impl<P: Dialect> Model<P> {
     }
 
     /// Sets the owner of the model.
-    #[must_use]
     pub fn owned_by(mut self, owner: impl Into<String>) -> Self {
         self.card.owned_by = owner.into();
         self
     }
 
     /// Sets the creation time in seconds since 1970.
-    #[must_use]
     pub fn created(mut self, unix_time: u64) -> Self {
         self.card.created = unix_time;
         self
@@ -190,7 +188,6 @@ impl<P: Dialect> Model<P> {
 
     /// Sets the path, which must end with [`Dialect::PATH`]. By default it is [`Dialect::BASE`] and [`Dialect::PATH`].
     /// The part before [`Dialect::PATH`] is the base URL for clients, and the models are listed below it.
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
@@ -199,7 +196,6 @@ impl<P: Dialect> Model<P> {
     /// Lets the model answer requests for every name that no other model has, such as the name of a small model that a
     /// coding client uses for small tasks. Only the model's own name is listed. The agent and the reply get the
     /// requested name. By default a request for an unknown name is refused with status 404.
-    #[must_use]
     pub fn catch_all(mut self) -> Self {
         self.is_catch_all = true;
         self

@@ -1,7 +1,7 @@
 //! Passing on the answer of another server.
 
 use std::any::Any;
-use std::{fmt, mem};
+use std::mem;
 
 use bytes::Bytes;
 use http::HeaderMap;
@@ -73,7 +73,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     #[must_use]
     pub fn new(request: &Request<P>, reply: Reply<P>) -> Self {
         let same = (&reply as &dyn Any).downcast_ref::<Reply<U>>();
-        let is_same = same.is_some_and(Reply::begin_passthrough);
+        let is_same = same.is_some_and(|same| same.channel.begin_passthrough());
         let mut relay = Relay::new();
         if is_same {
             relay.decoder = EventDecoder::new().limit(LIMIT);
@@ -150,7 +150,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// # Errors
     ///
     /// [`RelayError`]. Return it from the agent, so that the reply fails.
-    pub async fn write(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
+    pub async fn write(&mut self, mut bytes: &[u8]) -> Result<(), RelayError> {
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
         let Some(same) = same.filter(|_| self.is_same && self.is_stream) else {
             return match self.passes_document() {
@@ -158,43 +158,43 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
                 false => self.relay.pass(bytes, &self.reply).await,
             };
         };
-        let mut input = bytes;
-        if !self.relay.is_stream(&mut input)? {
+        if !self.relay.is_stream(&mut bytes)? {
             return Ok(());
         }
         let relay = &mut self.relay;
         while !relay.is_over() {
             self.frame.clear();
             let frame = &mut self.frame;
-            let Some(event) = relay.decoder.next_with_frame(&mut input, frame)? else {
+            let Some((event, frames)) = relay.decoder.next_with_frame(&mut bytes, frame)? else {
                 break;
             };
             relay.names.restore(frame);
             if let Some(event) = event {
-                let heard = hear::<U>(event, &mut relay.completion, None, &relay.names);
-                self.is_heard = self.is_heard && heard.result.is_ok();
+                let (heard, _) = hear::<U>(event, &mut relay.completion, None, &relay.names);
+                self.is_heard = self.is_heard && heard.is_ok();
                 if let Some(error) = relay.completion.error() {
                     return Err(error.clone().into());
                 }
-                if relay.completion.is_over() {
-                    if self.is_heard && !relay.completion.is_complete() {
-                        return Err(RelayError::Truncated);
-                    }
-                    same.end_pass(frame, Some(event), U::follow)?;
-                } else {
-                    let kind = same.pass(frame, Some(event), U::follow).await?;
-                    relay.has_output = relay.has_output || kind == FrameKind::Output;
+            }
+            // What is not understood is output.
+            let follow = |session: &mut _| {
+                event.map_or(FrameKind::Output, |event| U::follow(session, event))
+            };
+            if relay.completion.is_over() {
+                if self.is_heard && !relay.completion.is_complete() {
+                    return Err(RelayError::Truncated);
                 }
+                same.channel.end_pass(frame, follow)?;
             } else {
-                same.pass(frame, None, U::follow).await?;
-                relay.has_output = true;
+                let kind = same.channel.pass((frame, frames), follow).await?;
+                relay.has_output = relay.has_output || kind == FrameKind::Output;
             }
             if let Some(more) = relay.spent() {
-                same.spend(more);
+                same.channel.spend(more);
             }
         }
         if relay.is_over() && self.is_heard {
-            record(&relay.completion);
+            relay.record();
         }
         Ok(())
     }
@@ -217,25 +217,25 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
             let names = mem::take(&mut self.relay.names);
             let answer = self.relay.finish()?;
             if let Some(usage) = answer.usage() {
-                same.spend(usage);
+                same.channel.spend(usage);
             }
             let mut document = Vec::new();
             U::Blocks::document(answer, &mut document);
             names.restore(&mut document);
-            return Ok(same.pass_document(&document)?);
+            return Ok(same.channel.pass_document(&document)?);
         }
         if !self.relay.is_over() {
             // Complete without the last event, or an error.
             self.relay.finish()?;
-            same.end_pass(b"", None, U::follow)?;
+            same.channel.end_pass(b"", |_| FrameKind::Dropped)?;
         }
         Ok(())
     }
 
     /// Passes on a document, or relays it if a stream is wanted or the dialects differ.
     async fn end_document(mut self, document: &[u8]) -> Result<(), RelayError> {
-        let document = document.strip_prefix(b"\xef\xbb\xbf").unwrap_or(document);
-        let document = document.trim_ascii();
+        let text = document.strip_prefix(b"\xef\xbb\xbf");
+        let document = text.unwrap_or(document).trim_ascii();
         let json = Json::parse(document.to_vec()).map_err(|_| RelayError::NoStream)?;
         if let Some(error) = error_of::<U>(document) {
             return Err(error.into());
@@ -244,42 +244,29 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
         self.relay.completion = Completion::without_items();
         let same = (&self.reply as &dyn Any).downcast_ref::<Reply<U>>();
         let Some(same) = same.filter(|_| self.passes_document()) else {
-            self.relay.pass_events(events, &self.reply).await?;
+            self.relay.form = Form::Stream;
+            self.relay.decoder.events.extend(events);
+            self.relay.pass(b"", &self.reply).await?;
             return self.relay.end(self.reply);
         };
         for event in &events {
             let relay = &mut self.relay;
-            let heard = hear::<U>(event, &mut relay.completion, None, &relay.names);
-            self.is_heard = self.is_heard && heard.result.is_ok();
+            let (heard, _) = hear::<U>(event, &mut relay.completion, None, &relay.names);
+            self.is_heard = self.is_heard && heard.is_ok();
         }
         if let Some(error) = self.relay.completion.error() {
             return Err(error.clone().into());
         }
         if self.is_heard {
-            record(&self.relay.completion);
+            self.relay.record();
         }
         if let Some(more) = self.relay.spent() {
-            same.spend(more);
+            same.channel.spend(more);
         }
         let mut document = document.to_vec();
         self.relay.names.restore(&mut document);
-        Ok(same.pass_document(&document)?)
+        Ok(same.channel.pass_document(&document)?)
     }
 }
 
-/// Records a complete answer in the span of the call.
-fn record(completion: &Completion) {
-    #[cfg(feature = "tracing")]
-    super::contents::record_answer(completion);
-    #[cfg(not(feature = "tracing"))]
-    let _ = completion;
-}
-
-impl<U: Upstream, P: Protocol> fmt::Debug for Passthrough<U, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Passthrough")
-            .field("is_same", &self.is_same)
-            .field("is_over", &self.is_over())
-            .finish_non_exhaustive()
-    }
-}
+opaque_debug!(impl[U: Upstream, P: Protocol] Passthrough for Passthrough<U, P>);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::json::{Json, Members, Wire};
-use crate::protocol::{CallDelta, Delta};
+use crate::protocol::Delta;
 
 /// The servers that are known, each with the source of its profile.
 const SERVERS: &str = include_str!("profiles.json");
@@ -452,15 +452,14 @@ impl Names {
         }
     }
 
-    /// Restores the name of a call.
-    pub(super) fn restored<'a>(&'a self, delta: Delta<'a>) -> Delta<'a> {
-        match delta {
-            Delta::Call(call) if !self.own.is_empty() => Delta::Call(CallDelta {
-                name: self.own.get(call.name).map_or(call.name, String::as_str),
-                ..call
-            }),
-            delta => delta,
-        }
+    /// Returns a call with its own name, if the name was replaced.
+    pub(super) fn restored<'a>(&'a self, delta: &Delta<'a>) -> Option<Delta<'a>> {
+        let Delta::Call(call) = delta else {
+            return None;
+        };
+        let mut restored = call.clone();
+        restored.name = self.own.get(call.name)?;
+        Some(Delta::Call(restored))
     }
 
     /// Returns a choice of tools with the names that were sent.

@@ -6,13 +6,13 @@ use std::collections::{HashMap, HashSet};
 use std::mem;
 
 use crate::json::{Json, List, push};
-use crate::protocol::base64;
 use crate::protocol::calls::Calls;
 use crate::protocol::with_reasoning;
 use crate::protocol::{
     AnswerOptions, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
     ToolChoice, ToolResult,
 };
+use crate::vocabulary::base64;
 
 /// The result of a call that has none: a model's server refuses a request with such a call.
 const NO_RESULT: &str = "The call has no result.";

@@ -94,7 +94,6 @@ impl std::error::Error for Refused {
 /// for a refusal of its own key.
 ///
 /// The cause contains the status and the code of the error, but not its message, which may contain keys.
-#[must_use]
 #[track_caller]
 pub fn refused<U: Upstream>(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> AgentError {
     let error = error_of::<U>(body).or_else(|| bare_error(body));

@@ -186,9 +186,9 @@ impl<U: Upstream> Relay<U> {
             return Ok(None);
         };
         let said = Some(&mut self.said);
-        let heard = hear::<U>(event, &mut self.completion, said, &self.names);
-        self.has_output = self.has_output || heard.is_output;
-        heard.result?;
+        let (heard, is_output) = hear::<U>(event, &mut self.completion, said, &self.names);
+        self.has_output = self.has_output || is_output;
+        heard?;
         if let Some(error) = self.completion.error() {
             return Err(error.clone().into());
         }
@@ -247,9 +247,8 @@ impl<U: Upstream> Relay<U> {
     /// # Errors
     ///
     /// [`RelayError`]. The stream is unusable then.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<(), RelayError> {
-        let mut input = bytes;
-        while self.step(&mut input)?.is_some() {
+    pub fn read(&mut self, mut bytes: &[u8]) -> Result<(), RelayError> {
+        while self.step(&mut bytes)?.is_some() {
             self.spent();
         }
         Ok(())
@@ -268,33 +267,13 @@ impl<U: Upstream> Relay<U> {
     /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn pass<P: Protocol>(
         &mut self,
-        bytes: &[u8],
+        mut bytes: &[u8],
         reply: &Reply<P>,
     ) -> Result<(), RelayError> {
         let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
         self.is_native = same.is_some();
-        let mut input = bytes;
-        while let Some(event) = self.step(&mut input)? {
+        while let Some(event) = self.step(&mut bytes)? {
             let native = same.and_then(|_| U::native(event));
-            self.write(native, reply).await?;
-        }
-        Ok(())
-    }
-
-    /// Relays an answer that is a document.
-    pub(super) async fn pass_events<P: Protocol>(
-        &mut self,
-        events: Vec<U::Event>,
-        reply: &Reply<P>,
-    ) -> Result<(), RelayError> {
-        let same = (reply as &dyn Any).downcast_ref::<Reply<U>>();
-        self.is_native = same.is_some();
-        self.form = Form::Stream;
-        for event in events {
-            self.said.clear();
-            let said = Some(&mut self.said);
-            hear::<U>(&event, &mut self.completion, said, &self.names).result?;
-            let native = same.and_then(|_| U::native(&event));
             self.write(native, reply).await?;
         }
         Ok(())
@@ -375,9 +354,14 @@ impl<U: Upstream> Relay<U> {
         if !self.completion.is_complete() {
             return Err(RelayError::Truncated);
         }
+        self.record();
+        Ok(self.completion)
+    }
+
+    /// Records the complete answer in the span of the call.
+    pub(super) fn record(&self) {
         #[cfg(feature = "tracing")]
         super::contents::record_answer(&self.completion);
-        Ok(self.completion)
     }
 
     pub(super) fn prepare(&mut self, prompt: &mut U::Request, is_stream: bool) -> Bytes {
@@ -425,34 +409,26 @@ pub(super) fn close<P: Protocol>(
     })
 }
 
-/// The meaning of an event for a relay.
-pub(super) struct Heard {
-    pub(super) result: Result<(), TooLarge>,
-    /// `true` if the event has output of the model, unlike a keep-alive or the announcement of an answer.
-    pub(super) is_output: bool,
-}
-
 /// Adds an event to the answer, and its text and reasoning to `said`. After [`TooLarge`] the answer is not complete, but
-/// has the end and the error of the stream.
+/// has the end and the error of the stream. Also returns `true` if the event has output of the model, unlike a keep-alive
+/// or the announcement of an answer.
 pub(super) fn hear<U: Upstream>(
     event: &U::Event,
     completion: &mut Completion,
     mut said: Option<&mut Said>,
     names: &Names,
-) -> Heard {
-    let mut heard = Heard {
-        result: Ok(()),
-        is_output: false,
-    };
+) -> (Result<(), TooLarge>, bool) {
+    let (mut result, mut is_output) = (Ok(()), false);
     U::deltas(event, &mut |delta| {
-        let delta = names.restored(delta);
-        let piece = match &delta {
+        let restored = names.restored(&delta);
+        let delta = restored.as_ref().unwrap_or(&delta);
+        let piece = match delta {
             Delta::Text(text) => Some((Kind::Text, *text)),
-            Delta::ItemText(_) | Delta::WholeText(_) => Some((Kind::Rest, completion.rest(&delta))),
+            Delta::ItemText(_) | Delta::WholeText(_) => Some((Kind::Rest, completion.rest(delta))),
             Delta::Part(Part::Reasoning(text)) => Some((Kind::Reasoning, *text)),
             _ => None,
         };
-        heard.is_output |= match piece {
+        is_output |= match piece {
             Some((_, text)) => !text.is_empty(),
             None => !matches!(
                 delta,
@@ -462,15 +438,13 @@ pub(super) fn hear<U: Upstream>(
         if let (Some(said), Some((kind, text))) = (&mut said, piece) {
             said.push(kind, text);
         }
-        if let (Some(said), Delta::Part(Part::Cite(citation))) = (&mut said, &delta) {
+        if let (Some(said), Delta::Part(Part::Cite(citation))) = (&mut said, delta) {
             said.citations.push((*citation).clone());
         }
-        let pushed = completion.push(&delta);
-        if heard.result.is_ok() {
-            heard.result = pushed;
-        }
+        let pushed = completion.push(delta);
+        result = result.and(pushed);
     });
-    heard
+    (result, is_output)
 }
 
 impl<U: Upstream> Default for Relay<U> {

@@ -5,7 +5,6 @@ macro_rules! request_setters {
     ($request:ident) => {
         impl $request {
             /// Sets the tools that the answer may call.
-            #[must_use]
             pub fn offer(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
                 self.tools = tools.into_iter().collect();
                 self

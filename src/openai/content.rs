@@ -13,11 +13,11 @@ pub type Content = protocol::Content<Part>;
 /// A part of a message, of any kind. It is a slice of the request, so an image is not copied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
+#[must_use]
 pub struct Part(Json);
 
 impl Part {
     /// Creates a text.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         Self(Json::object(|part| {
             part.str("type", "text").str("text", text);
@@ -25,7 +25,6 @@ impl Part {
     }
 
     /// Creates an image from its URL, which may be a `data:` URL.
-    #[must_use]
     pub fn image(url: &str) -> Self {
         let image = Json::object(|image| {
             image.str("url", url);
@@ -36,7 +35,6 @@ impl Part {
     }
 
     /// Creates a part of any kind.
-    #[must_use]
     pub fn raw(part: Json) -> Self {
         Self(part)
     }

@@ -10,6 +10,7 @@ use crate::json::{Json, JsonError, Kind, List, Members, Reader, Wire};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent)]
+#[must_use]
 pub struct Delta {
     /// The role, `assistant`, only in the first chunk of the choice.
     pub role: Option<String>,
@@ -28,7 +29,6 @@ pub struct Delta {
 
 impl Delta {
     /// Creates a piece of the answer's text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             content: Some(text.into()),
@@ -37,7 +37,6 @@ impl Delta {
     }
 
     /// Creates a piece of a refusal.
-    #[must_use]
     pub fn refusal(text: impl Into<String>) -> Self {
         Self {
             refusal: Some(text.into()),

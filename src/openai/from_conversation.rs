@@ -32,7 +32,6 @@ impl ChatRequest {
     ///     prompt
     /// }
     /// ```
-    #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
         Self::for_profile(conversation, &Profile::default())
     }

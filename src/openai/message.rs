@@ -7,6 +7,7 @@ use crate::json::{List, Members, Wire};
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent, new = "Creates a message.")]
+#[must_use]
 pub struct ChatMessage {
     /// The role: `developer`, `system`, `user`, `assistant` or `tool`.
     #[wire(always, new)]
@@ -31,25 +32,21 @@ pub struct ChatMessage {
 
 impl ChatMessage {
     /// Creates a message with instructions of the agent's operator.
-    #[must_use]
     pub fn system(content: impl Into<Content>) -> Self {
         Self::new("system", content)
     }
 
     /// Creates a message of the user.
-    #[must_use]
     pub fn user(content: impl Into<Content>) -> Self {
         Self::new("user", content)
     }
 
     /// Creates a message of the assistant.
-    #[must_use]
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new("assistant", content)
     }
 
     /// Creates a message with calls of the assistant.
-    #[must_use]
     pub fn calls(tool_calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self {
             tool_calls: tool_calls.into_iter().collect(),
@@ -58,7 +55,6 @@ impl ChatMessage {
     }
 
     /// Creates a message with the result of a call.
-    #[must_use]
     pub fn result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
             tool_call_id: Some(call_id.into()),

@@ -30,6 +30,7 @@ use crate::protocol::{self, Refusal};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent, new = "Creates a request.")]
+#[must_use]
 pub struct ChatRequest {
     /// The requested model; empty if there is none.
     #[wire(always, new)]
@@ -67,7 +68,6 @@ crate::models::setters::request_setters!(ChatRequest);
 
 impl ChatRequest {
     /// Inserts instructions before the messages.
-    #[must_use]
     pub fn instructions(mut self, text: impl Into<Content>) -> Self {
         let after = mem::take(&mut self.messages);
         self.messages = vec![ChatMessage::system(text)].into();
@@ -76,7 +76,6 @@ impl ChatRequest {
     }
 
     /// Requests a chunk with the usage.
-    #[must_use]
     pub fn include_usage(mut self) -> Self {
         self.stream_options.get_or_insert_default().include_usage = Some(true);
         self

@@ -147,6 +147,7 @@ impl FunctionCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(null_is_absent)]
+#[must_use]
 pub struct ToolCallDelta {
     /// The index in the list of calls.
     #[wire(always)]
@@ -164,7 +165,6 @@ pub struct ToolCallDelta {
 
 impl ToolCallDelta {
     /// Creates the first fragment of a call.
-    #[must_use]
     pub fn start(index: u32, id: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
             index,
@@ -180,7 +180,6 @@ impl ToolCallDelta {
     }
 
     /// Creates a further fragment with a piece of the arguments.
-    #[must_use]
     pub fn arguments(index: u32, piece: impl Into<String>) -> Self {
         Self {
             index,

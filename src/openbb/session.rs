@@ -8,8 +8,8 @@ use super::event::{CALL, CHUNK, Names, write_event};
 use super::legacy::Era;
 use super::request::{Piece, Role, Tool, pieces, widget_tools};
 use super::{FunctionCall, Output, QueryRequest, SourceInfo, Widget, call};
-use crate::protocol::schema::Schema;
 use crate::protocol::{Blocks, End, Env, Part, SendError, Session, Writer};
+use crate::vocabulary::schema::Schema;
 
 /// A schema that is parsed when the first call needs it.
 pub(super) type Parsed = OnceLock<Box<Schema>>;

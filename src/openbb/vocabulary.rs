@@ -9,10 +9,10 @@ use super::request::Widget;
 use super::session::{Parsed, schema_of_tool};
 use super::session::{Reply, To};
 use crate::json::{Json, Kind, Members};
-use crate::protocol::schema::Schema;
 use crate::protocol::{
     self, Blocks as _, Level, Notice, Part, Question, SendError, Status, ToolCall,
 };
+use crate::vocabulary::schema::Schema;
 
 impl Reply {
     /// Writes a part of a reply. Front ends from before November 2024 know only text and calls; their sources are

@@ -5,9 +5,13 @@ use std::fmt;
 
 use super::fragments::{Calls, PartialCall, weight};
 use super::items::Items;
+use super::room::DEFAULT_LIMIT;
 use super::{CompletedItem, Cut, Delta, Part, Room, ToolCall, Usage};
 use crate::json::{Json, JsonError};
 use crate::sse::TooLarge;
+
+/// A function that reads the deltas of an event.
+pub(super) type Deltas<E> = fn(&E, &mut dyn FnMut(Delta<'_>));
 
 /// An answer of any protocol, assembled from the [deltas](super::Protocol::deltas) of its events.
 ///
@@ -45,8 +49,6 @@ pub struct Completion {
     has_ended: bool,
     room: Room<DEFAULT_LIMIT>,
 }
-
-pub(super) const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
 /// The maximum number of characters of an error's message.
 const LONGEST_MESSAGE: usize = 4096;
@@ -119,11 +121,7 @@ impl Completion {
     }
 
     /// Adds the deltas of an event.
-    pub(super) fn push_deltas<E>(
-        &mut self,
-        event: &E,
-        deltas: super::session::Deltas<E>,
-    ) -> Result<(), TooLarge> {
+    pub(super) fn push_deltas<E>(&mut self, event: &E, deltas: Deltas<E>) -> Result<(), TooLarge> {
         let mut result = Ok(());
         deltas(event, &mut |delta| {
             if result.is_ok() {

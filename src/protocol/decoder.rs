@@ -1,106 +1,12 @@
 //! Decoding of a byte stream into typed events, for clients of every protocol.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::surrogates::Surrogates;
-use super::text_template::{LastEvent, TextMember};
-use super::{EventError, Frames, Protocol};
+use super::text_template::LastEvent;
+use super::{Decode, EventError, Events, Frames, Framing, Protocol};
 use crate::json::Json;
 use crate::sse;
-
-/// Decodes the frames of one stream into events.
-///
-/// A decoder may keep state between frames, such as the fragments of an unfinished call, the open blocks, or the last
-/// event.
-pub trait Decode: Default + Send {
-    /// The event of the protocol.
-    type Event;
-
-    /// The limit that [`EventDecoder::new`] uses: 1 MiB by default.
-    const LIMIT: usize = 1024 * 1024;
-
-    /// Sets the maximum number of bytes that the decoder may retain between frames. It is called before the first
-    /// frame. By default the limit is ignored, for decoders that retain nothing.
-    #[must_use]
-    fn limit(self, limit: usize) -> Self {
-        let _ = limit;
-        self
-    }
-
-    /// Decodes one frame: appends the events that it completes, which may be none or several. A [line](crate::lines) is
-    /// a frame without a name, whose data is the line.
-    ///
-    /// # Errors
-    ///
-    /// [`EventError`] when the data of a known event does not follow the protocol. The frame is skipped, and the next
-    /// one can be decoded.
-    fn frame(
-        &mut self,
-        frame: &sse::Event<'_>,
-        events: &mut Events<Self::Event>,
-    ) -> Result<(), EventError>;
-
-    /// Ends the stream.
-    ///
-    /// # Errors
-    ///
-    /// [`EventError::Truncated`] when the answer is not complete.
-    fn end(&mut self, events: &mut Events<Self::Event>) -> Result<(), EventError> {
-        let _ = events;
-        Ok(())
-    }
-
-    /// Returns the text of an event if nothing else in its frame varies from event to event. `None` by default.
-    ///
-    /// If the next frame differs from this frame only in the text, the next event is this event with the other text,
-    /// and [`frame`](Self::frame) is not called for it. So return the text only for events that leave the state of the
-    /// decoder unchanged when they are repeated.
-    fn text(event: &mut Self::Event) -> Option<TextMember<'_>> {
-        let _ = event;
-        None
-    }
-}
-
-/// A queue of decoded events that the caller has not received yet.
-#[derive(Debug)]
-pub struct Events<E>(VecDeque<E>);
-
-impl<E> Events<E> {
-    /// Creates an empty queue.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self(VecDeque::new())
-    }
-
-    /// Appends an event.
-    pub fn push(&mut self, event: E) {
-        self.0.push_back(event);
-    }
-
-    /// Removes and returns the first event.
-    pub fn pop(&mut self) -> Option<E> {
-        self.0.pop_front()
-    }
-
-    /// Returns `true` if no event is left.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
-
-impl<E> Extend<E> for Events<E> {
-    fn extend<I: IntoIterator<Item = E>>(&mut self, events: I) {
-        self.0.extend(events);
-    }
-}
-
-impl<E> Default for Events<E> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
 
 /// A decoder of a protocol's events from a response body, which may arrive in chunks of any size.
 ///
@@ -121,17 +27,18 @@ impl<E> Default for Events<E> {
 ///     Ok(events)
 /// }
 /// ```
+#[must_use]
 pub struct EventDecoder<P: Protocol> {
     frames: Frames,
     decoder: P::Decoder,
-    events: Events<P::Event>,
+    /// The events that were decoded and not returned.
+    pub(crate) events: Events<P::Event>,
     last: LastEvent<P::Decoder>,
     surrogates: Surrogates,
 }
 
 impl<P: Protocol> EventDecoder<P> {
     /// Creates a decoder with the limit of the protocol, [`Decode::LIMIT`].
-    #[must_use]
     pub fn new() -> Self {
         let limit = P::Decoder::LIMIT;
         Self {
@@ -145,7 +52,6 @@ impl<P: Protocol> EventDecoder<P> {
 
     /// Sets the limit in bytes of one frame, and of the bytes that are retained between frames in addition to the last
     /// event. Call it before the first byte is decoded.
-    #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self {
             frames: self.frames.limit(limit),
@@ -180,7 +86,7 @@ impl<P: Protocol> EventDecoder<P> {
                 }
             };
             if !self.surrogates.is_waiting() && self.last.change(&frame) {
-                return Ok(self.last.get());
+                return Ok(self.last.event.as_ref());
             }
             let joined = self.surrogates.join(frame.data());
             let frame = match joined {
@@ -197,15 +103,16 @@ impl<P: Protocol> EventDecoder<P> {
 
     /// Decodes the next event like [`next`](Self::next), and appends its frame to `out`, with the name and the data as
     /// they came. The event is `None` if the data is JSON that this crate does not understand. Other events
-    /// of the same frame follow without a frame.
+    /// of the same frame follow without a frame. Frames that arrive together and differ only in their texts are one event
+    /// with all of the text. Also returns the number of frames.
     #[allow(dead_code, reason = "only dialects of models pass answers on")]
     pub(crate) fn next_with_frame(
         &mut self,
         input: &mut &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<Option<&P::Event>>, EventError> {
+    ) -> Result<Option<(Option<&P::Event>, u64)>, EventError> {
         if let Some(event) = self.events.pop() {
-            return Ok(Some(Some(self.last.set(event, None))));
+            return Ok(Some((Some(self.last.set(event, None)), 1)));
         }
         loop {
             let frame = match self.frames.next_of(P::FRAMING, input)? {
@@ -218,7 +125,11 @@ impl<P: Protocol> EventDecoder<P> {
             };
             if self.last.change(&frame) {
                 P::FRAMING.copy(&frame, out);
-                return Ok(Some(self.last.get()));
+                let joined = match P::FRAMING {
+                    Framing::Sse => self.last.join(&mut self.frames.events, input, out),
+                    Framing::Lines => 0,
+                };
+                return Ok(Some((self.last.event.as_ref(), 1 + joined)));
             }
             let decoded = self.decoder.frame(&frame, &mut self.events);
             let event = self.events.pop();
@@ -229,7 +140,7 @@ impl<P: Protocol> EventDecoder<P> {
             }
             P::FRAMING.copy(&frame, out);
             let frame = self.events.is_empty().then_some(&frame);
-            return Ok(Some(event.map(|event| self.last.set(event, frame))));
+            return Ok(Some((event.map(|event| self.last.set(event, frame)), 1)));
         }
     }
 

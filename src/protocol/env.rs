@@ -122,6 +122,7 @@ impl Stream for IntervalTicks {
 
 /// The environment of a router or a body, and the observers of its turns. Clones share the environment.
 #[derive(Clone)]
+#[must_use]
 pub struct Env {
     environment: Arc<dyn Environment>,
     observers: Option<Arc<Observers>>,
@@ -139,7 +140,6 @@ impl Environment for Std {}
 
 impl Env {
     /// Wraps an environment.
-    #[must_use]
     pub fn new(environment: impl Environment + 'static) -> Self {
         Self {
             environment: Arc::new(environment),
@@ -168,7 +168,6 @@ impl Env {
     /// });
     /// # let _ = (env, failures);
     /// ```
-    #[must_use]
     pub fn observe(mut self, observer: impl Fn(&Turn<'_>) + Send + Sync + 'static) -> Self {
         self.observers = Some(Arc::new(Observers {
             last: Box::new(observer),
@@ -223,6 +222,11 @@ impl Env {
             }
         })
         .await
+    }
+
+    /// Returns the minutes since the Unix epoch.
+    pub(crate) fn minute(&self) -> u64 {
+        self.unix_time() / 60
     }
 
     /// Returns the seconds since the Unix epoch.

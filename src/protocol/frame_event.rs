@@ -96,8 +96,8 @@ pub trait FrameEvent: Sized + Send + 'static {
     /// [`EventError`] if the data is not JSON, or if an event lacks a member.
     fn read(data: &str) -> Result<Option<Self>, EventError>;
 
-    /// Appends the data of the event as one line, for a protocol of [lines](super::Framing::Lines). Appends nothing for
-    /// an event that is never written.
+    /// Appends the data of the event without the line end: for a protocol of [lines](super::Framing::Lines), which
+    /// appends LF itself. Appends nothing for an event that is never written.
     fn write_data(&self, out: &mut Vec<u8>);
 
     /// Returns the name of the frame; empty for a frame without a name, which is the default.

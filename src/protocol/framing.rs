@@ -148,15 +148,15 @@ impl Framing {
 /// # Ok::<(), copilot_wire::sse::TooLarge>(())
 /// ```
 #[derive(Debug)]
+#[must_use]
 pub struct Frames {
     framing: Framing,
-    events: sse::Decoder,
+    pub(super) events: sse::Decoder,
     lines: lines::Decoder,
 }
 
 impl Frames {
     /// Creates a decoder for one stream, with the limit [`sse::Decoder::DEFAULT_LIMIT`].
-    #[must_use]
     pub fn new(framing: Framing) -> Self {
         Self {
             framing,
@@ -166,7 +166,6 @@ impl Frames {
     }
 
     /// Sets the limit of one frame in bytes; decoding fails if a frame needs more.
-    #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self {
             events: self.events.limit(limit),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::completion::DEFAULT_LIMIT;
+use super::room::DEFAULT_LIMIT;
 use super::{Native, NativeForm, Room};
 use crate::json::Json;
 use crate::json::merge::{self, Merged};

@@ -17,37 +17,21 @@
 //! the question at this place, and a code that only a reader of the line can know.
 //! [`Request::decision`](crate::Request::decision) checks both.
 
-mod answer_options;
-mod attachment;
-pub(crate) mod base64;
 mod blocks;
 pub(crate) mod calls;
-mod capabilities;
 mod completion;
-pub(crate) mod consent;
-pub(crate) mod content;
-mod contents;
 mod conversation;
-mod cut;
-pub(crate) mod data;
+mod decode;
 mod decoder;
-mod delta;
 mod env;
-mod error;
 mod extras;
 pub(crate) mod fragments;
 pub(crate) mod frame_event;
 mod framing;
 mod items;
-pub(crate) mod markdown;
-mod one_line;
-mod part;
 mod payloads;
-pub(crate) mod redacted;
-mod refusal;
+mod record;
 mod room;
-#[allow(dead_code, reason = "not every protocol has arguments to check")]
-pub(crate) mod schema;
 mod session;
 #[cfg(feature = "tracing")]
 pub(crate) mod spans;
@@ -56,64 +40,33 @@ mod text_frame;
 mod text_template;
 mod turn;
 mod typed;
-mod usage;
-mod user;
 mod variants;
-mod wrapping;
-mod writer;
 
-pub use answer_options::{AnswerOptions, ToolChoice};
-pub use attachment::{Attachment, AttachmentContent, AttachmentKind};
-pub use blocks::{Block, Blocks, End, Failure};
-pub use capabilities::Capabilities;
+pub use crate::consent::{Decision, Verdict, find_question, plain_text};
+pub use crate::vocabulary::*;
+#[allow(unused_imports, reason = "for protocols that check calls themselves")]
+pub(crate) use blocks::NOT_OFFERED;
+pub use blocks::{Block, Blocks, End, Writer};
 pub use completion::{Completion, CompletionError};
-pub use consent::{Decision, Verdict, find_question, plain_text};
-pub use content::{Content, ContentPart};
-pub use contents::Contents;
-#[allow(
-    unused_imports,
-    reason = "not every protocol has types that retain values"
-)]
-pub(crate) use contents::odd_lines;
+pub use conversation::Conversation;
 #[allow(unused_imports, reason = "only prompts to models have it")]
 pub(crate) use conversation::with_reasoning;
-pub use conversation::{
-    AnswerFormat, AnswerSchema, Call, Conversation, Document, HistoryItem, Message, Purpose,
-    RawMessage, Role, Tool, ToolResult,
-};
 /// Implements the trait `FrameEvent` for an enum.
 pub use copilot_wire_derive::FrameEvent;
-pub use cut::Cut;
-pub use decoder::{Decode, EventDecoder, Events};
-pub use delta::{CallDelta, CallForm, Delta, Native, NativeForm};
+pub use decode::{Decode, Events, TextMember};
+pub use decoder::EventDecoder;
 pub use env::{Env, Environment, Ticks, date_time};
-pub use error::{AgentError, ContextTooLong, EventError, ModelFault, SendError};
 pub use extras::{Answered, Extras, Resumption};
 pub use frame_event::{FrameDecoder, FrameEvent};
 pub use framing::{Frames, Framing};
 pub use items::CompletedItem;
-pub use markdown::escape_markdown;
-pub use one_line::OneLine;
-pub use part::{
-    Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
-    ToolCall, ToolRun,
-};
 pub use payloads::Payloads;
-pub use redacted::RedactedUrl;
-pub(crate) use refusal::MAX_HEADERS;
-pub use refusal::Refusal;
+pub(crate) use record::{Progress, Record};
 pub use room::Room;
-#[allow(unused_imports, reason = "for protocols that check calls themselves")]
-pub(crate) use session::NOT_OFFERED;
 pub use session::{Followed, FrameKind, Session};
 pub(crate) use text_frame::LONGEST_PIECE;
 pub use text_frame::TextFrame;
-pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};
-pub(crate) use turn::{Progress, Record};
-pub use usage::Usage;
-pub use user::User;
-pub use writer::Writer;
 
 use std::borrow::Cow;
 

@@ -2,6 +2,8 @@
 
 use crate::sse::TooLarge;
 
+pub(super) const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+
 /// A counter of bytes with a limit. `LIMIT` is the limit of [`Default`].
 ///
 /// ```

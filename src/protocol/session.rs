@@ -3,52 +3,10 @@
 use std::collections::HashSet;
 use std::mem;
 
-use super::blocks::{Block, Blocks, End, Failure};
-use super::writer::Writer;
-use super::{
-    AgentError, Citation, Completion, Delta, Framing, Part, SendError, TextFrame, ToolCall,
-};
+use super::blocks::{Block, Blocks, End, State, Writer};
+use super::completion::Deltas;
+use super::{AgentError, Completion, Failure, Framing, Part, SendError, TextFrame, ToolCall};
 use crate::json::Kind;
-
-/// A function that reads the deltas of an event.
-pub(super) type Deltas<E> = fn(&E, &mut dyn FnMut(Delta<'_>));
-
-/// The part of a [`Session`] that is the same in all protocols.
-pub(super) struct State<E> {
-    pub(super) open: Option<Block>,
-    /// The bytes before and after the text of each piece of the open block. Set at the second piece of the block.
-    pub(super) frame: Option<TextFrame>,
-    pub(super) has_text: bool,
-    pub(super) has_begun: bool,
-    pub(super) is_done: bool,
-    pub(super) has_failed: bool,
-    /// The names of the tools that can be called; `None` if the protocol checks calls itself.
-    tools: Option<HashSet<String>>,
-    takes_any_call: bool,
-    pub(super) citations: Vec<Citation>,
-    /// The answer so far, if it is not a stream. Boxed, because every session is moved into its channel.
-    pub(super) document: Option<Box<(Completion, Deltas<E>)>>,
-    /// The bytes of the stream's beginning, if the write after them failed: the caller has truncated its buffer, so the
-    /// next write must write them again.
-    beginning: Vec<u8>,
-}
-
-impl<E> State<E> {
-    fn writer<'a, B: Blocks<Event = E>>(&'a mut self, out: &'a mut Vec<u8>) -> Writer<'a, B> {
-        Writer {
-            state: self,
-            out,
-            result: Ok(()),
-        }
-    }
-
-    pub(super) fn check_tool(&self, name: &str) -> Result<(), SendError> {
-        match &self.tools {
-            Some(tools) if !tools.contains(name) => Err(SendError::Unsupported(NOT_OFFERED)),
-            _ => Ok(()),
-        }
-    }
-}
 
 /// The part of a session's state that follows the events of another server, which are written as they came.
 #[derive(Debug)]
@@ -74,14 +32,12 @@ pub enum FrameKind {
     Dropped,
 }
 
-/// The reason why a call is refused.
-pub(crate) const NOT_OFFERED: &str = "a tool that the request did not offer";
-
 /// One reply as it is written: the state that all protocols share, and the [`Blocks`] of one.
 ///
 /// Every method appends to `out` and never removes bytes. A stream gets whole events from each method. If a method
 /// returns an error or panics, the caller truncates `out` to its former length. No method is called after
 /// [`finish`](Self::finish), [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
+#[must_use]
 pub struct Session<B: Blocks> {
     blocks: B,
     state: State<B::Event>,
@@ -89,7 +45,6 @@ pub struct Session<B: Blocks> {
 
 impl<B: Blocks> Session<B> {
     /// Creates the session of a stream.
-    #[must_use]
     pub fn new(blocks: B) -> Self {
         Self {
             blocks,
@@ -110,7 +65,6 @@ impl<B: Blocks> Session<B> {
     }
 
     /// Sets the names of the tools that the front end offers. By default there are none. Empty names are ignored.
-    #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = String>) -> Self {
         let tools = tools.into_iter().filter(|name| !name.is_empty());
         self.state.tools = Some(tools.collect());
@@ -118,7 +72,6 @@ impl<B: Blocks> Session<B> {
     }
 
     /// Leaves the check of calls to the protocol.
-    #[must_use]
     pub fn unchecked(mut self) -> Self {
         self.state.tools = None;
         self
@@ -126,14 +79,12 @@ impl<B: Blocks> Session<B> {
 
     /// Accepts every call that a model made, even if its tool is not among the [tools](Self::tools), or its arguments
     /// are not an object: for clients of models.
-    #[must_use]
     pub fn any_call(mut self) -> Self {
         self.state.takes_any_call = true;
         self
     }
 
     /// Sets the bytes around every piece of text, for a protocol whose text is one block without beginning or end.
-    #[must_use]
     pub fn frame(mut self, frame: TextFrame) -> Self {
         (self.state.open, self.state.frame) = (Some(Block::Text), Some(frame));
         self
@@ -141,7 +92,6 @@ impl<B: Blocks> Session<B> {
 
     /// Collects the events in `answer`, in place of a stream, by the [deltas](super::Protocol::deltas) of the protocol.
     /// The end of the reply is then its [document](Blocks::document).
-    #[must_use]
     pub fn document(mut self, answer: Completion, deltas: Deltas<B::Event>) -> Self {
         self.state.document = Some(Box::new((answer, deltas)));
         self

@@ -15,6 +15,7 @@ pub(crate) const LONGEST_PIECE: usize = 1 << 20;
 /// If a session has a text frame, the reply writes text without calling the session: the head, the escaped text, the
 /// tail. Text of more than 1 MiB is left to the session.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct TextFrame {
     head: Bytes,
     tail: Bytes,
@@ -25,7 +26,6 @@ pub struct TextFrame {
 impl TextFrame {
     /// Creates a frame from the bytes before and after the text. The text is the inside of a JSON string and is escaped
     /// by `policy`.
-    #[must_use]
     pub fn new(head: impl Into<Bytes>, tail: impl Into<Bytes>, policy: Escape) -> Self {
         let (head, tail) = (head.into(), tail.into());
         Self {
@@ -38,7 +38,6 @@ impl TextFrame {
     }
 
     /// Creates a frame from static bytes, which all replies share.
-    #[must_use]
     pub const fn from_static(head: &'static [u8], tail: &'static [u8], policy: Escape) -> Self {
         Self {
             head: Bytes::from_static(head),

@@ -4,42 +4,16 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::Decode;
-use crate::json::{Json, Kind, string_between};
+use super::decode::{Decode, TextMember};
+use crate::json::{Json, Kind, first_string, string_between};
 use crate::sse;
 
-/// The text of an event, and its position in the data; see [`Decode::text`].
-#[derive(Debug)]
-pub struct TextMember<'e> {
-    text: &'e mut String,
-    path: &'static [&'static str],
-    counter: Option<(&'static str, &'e mut Option<u64>)>,
-}
-
-impl<'e> TextMember<'e> {
-    /// Creates a `TextMember` from the text and the keys that lead to it. An array with one element needs no key.
-    #[must_use]
-    pub fn new(text: &'e mut String, path: &'static [&'static str]) -> Self {
-        Self {
-            text,
-            path,
-            counter: None,
-        }
-    }
-
-    /// Adds the member that numbers the events of a stream. It must precede the text in the data.
-    #[must_use]
-    pub fn counter(self, key: &'static str, value: &'e mut Option<u64>) -> Self {
-        Self {
-            counter: Some((key, value)),
-            ..self
-        }
-    }
-}
+/// The maximum size in bytes of frames that are joined, apart from the last one.
+const LONGEST_RUN: usize = 16 * 1024;
 
 /// The event that was decoded last. It is changed in place if the next event differs only in its text.
 pub(super) struct LastEvent<D: Decode> {
-    event: Option<D::Event>,
+    pub(super) event: Option<D::Event>,
     template: Option<Template>,
     /// The number of templates that were created since a template was last used.
     in_vain: u8,
@@ -56,10 +30,6 @@ impl<D: Decode> LastEvent<D> {
             template: None,
             in_vain: 0,
         }
-    }
-
-    pub(super) fn get(&self) -> Option<&D::Event> {
-        self.event.as_ref()
     }
 
     /// Stores an event. `frame` is its frame if the frame contains no other event.
@@ -79,17 +49,41 @@ impl<D: Decode> LastEvent<D> {
     pub(super) fn change(&mut self, frame: &sse::Event<'_>) -> bool {
         let texts = self.template.as_ref().and_then(|it| it.strip(frame));
         let member = self.event.as_mut().and_then(D::text);
-        let (Some((counter, text)), Some(member)) = (texts, member) else {
+        let (Some((counter, text)), Some(mut member)) = (texts, member) else {
             (self.event, self.template) = (None, None);
             return false;
         };
         member.text.clear();
-        member.text.push_str(&text);
-        if let Some((_, value)) = member.counter.filter(|_| counter.is_some()) {
-            *value = counter;
-        }
+        member.push(counter, &text);
         self.in_vain = 0;
         true
+    }
+
+    /// Changes the stored event to the sum of itself and the next events, as long as they are complete in `input` and
+    /// differ from it only in their texts: its text is continued. Appends their frames to `out` as they came, and returns
+    /// their number.
+    pub(super) fn join(
+        &mut self,
+        events: &mut sse::Decoder,
+        input: &mut &[u8],
+        out: &mut Vec<u8>,
+    ) -> u64 {
+        let member = self.event.as_mut().and_then(D::text);
+        let template = self.template.as_ref();
+        let template = template.filter(|it| &*it.name == events.last_name());
+        let (Some(template), Some(mut member)) = (template, member) else {
+            return 0;
+        };
+        let (all, mut count) = (*input, 0);
+        while all.len() - input.len() < LONGEST_RUN {
+            let Some((counter, text, rest)) = template.next(events, input) else {
+                break;
+            };
+            member.push(counter, &text);
+            (*input, count) = (rest, count + 1);
+        }
+        sse::escape_separators(all.split_at(all.len() - input.len()).0, out);
+        count
     }
 
     /// Drops the stored event unless it has a template, by which it could be changed.
@@ -113,30 +107,52 @@ struct Template {
 }
 
 impl Template {
-    /// Returns the counter and the text of a frame. `None` if the frame differs in anything else, or if the text is
-    /// empty, because empty text may have another meaning.
+    /// Returns the counter and the text of a frame. `None` if the frame differs in anything else.
     #[inline]
     fn strip<'t>(&self, frame: &'t sse::Event<'_>) -> Option<(Option<u64>, Cow<'t, str>)> {
         let data = frame.data();
-        let mut rest = data.strip_prefix(&*self.head)?;
-        let mut counter = None;
-        if let Some(middle) = &self.middle {
-            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
-            let (number, after) = rest.split_at_checked(digits)?;
-            // RFC 8259, section 6: a number with leading zeros is not JSON.
-            let is_canonical = !number.starts_with('0') || number.len() == 1;
-            counter = Some(number.parse().ok().filter(|_| is_canonical)?);
-            rest = after.strip_prefix(&**middle)?;
-        }
-        let text = rest.strip_suffix(&*self.tail)?;
+        let (counter, rest) = self.counter(data.as_bytes())?;
         let start = data.len() - rest.len();
+        let text = rest.strip_suffix(self.tail.as_bytes())?;
         let text = string_between(data, start, start + text.len())?;
-        // The last character may be half of a pair, whose other half is in a later event.
-        let is_half = matches!(&text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
-        (!text.is_empty() && !is_half && frame.name() == &*self.name).then_some((counter, text))
+        (is_piece(&text) && frame.name() == &*self.name).then_some((counter, text))
     }
 
-    /// Creates the template of an event. `None` if its text contains escapes.
+    /// Returns the counter and the text of the next frame, and the input after the frame. `None` also if the frame is
+    /// not complete in `input`.
+    #[inline]
+    fn next<'t>(
+        &self,
+        events: &mut sse::Decoder,
+        input: &'t [u8],
+    ) -> Option<(Option<u64>, Cow<'t, str>, &'t [u8])> {
+        let (counter, rest) = self.counter(events.peek_data(input)?)?;
+        let (text, rest) = first_string(rest)?;
+        let rest = rest
+            .strip_prefix(self.tail.as_bytes())?
+            .strip_prefix(b"\n\n")?;
+        is_piece(&text).then_some((counter, text, rest))
+    }
+
+    /// Returns the counter in data, and the data from the text on.
+    #[inline]
+    fn counter<'t>(&self, data: &'t [u8]) -> Option<(Option<u64>, &'t [u8])> {
+        let rest = data.strip_prefix(self.head.as_bytes())?;
+        let Some(middle) = &self.middle else {
+            return Some((None, rest));
+        };
+        let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (digits, rest) = rest.split_at_checked(digits)?;
+        // RFC 8259, section 6: a number with leading zeros is not JSON.
+        let ([b'0'] | [b'1'..=b'9', ..]) = digits else {
+            return None;
+        };
+        let mut digits = digits.iter().map(|digit| u64::from(digit - b'0'));
+        let number = digits.try_fold(0_u64, |it, digit| it.checked_mul(10)?.checked_add(digit))?;
+        Some((Some(number), rest.strip_prefix(middle.as_bytes())?))
+    }
+
+    /// Creates the template of an event. `None` if its text contains escapes, or if its data has several lines.
     fn new(frame: &sse::Event<'_>, member: TextMember<'_>) -> Option<Self> {
         let data = frame.data();
         let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
@@ -153,7 +169,7 @@ impl Template {
         let end = start + inside.as_bytes().len().checked_sub(2)?;
         let (mut head, mut middle) = (data.get(..start)?, None);
         // If the text is not equal to its bytes in the data, it contains escapes.
-        if data.get(start..end)? != member.text {
+        if data.get(start..end)? != member.text || data.contains('\n') {
             return None;
         }
         let counter = member.counter.and_then(|(key, _)| json.get(key));
@@ -170,6 +186,13 @@ impl Template {
             tail: data.get(end..)?.into(),
         })
     }
+}
+
+/// Returns `true` if a text is a piece of a longer one: empty text may have another meaning, and the last character may
+/// be half of a pair, whose other half is in a later event.
+fn is_piece(text: &Cow<'_, str>) -> bool {
+    let is_half = matches!(text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
+    !text.is_empty() && !is_half
 }
 
 /// Returns a member of an object, or of the only element of an array.

@@ -28,6 +28,7 @@ use crate::protocol::{Protocol, Resumption};
 /// Clones share the store and the running replies. Timers come from the environment of the router: without a timer, a
 /// failed call to the store is not repeated, and no reply is cancelled because of its age.
 #[derive(Clone)]
+#[must_use]
 pub struct Replies {
     pub(super) shared: Arc<Shared>,
     pub(super) limits: Limits,
@@ -62,21 +63,18 @@ impl Replies {
     }
 
     /// Sets the time for which a reply is stored after its end. The default is 10 minutes.
-    #[must_use]
     pub fn keep(mut self, time: Duration) -> Self {
         self.limits.keep = time;
         self
     }
 
     /// Sets the maximum time of a reply, after which it fails. The default is an hour.
-    #[must_use]
     pub fn lifetime(mut self, time: Duration) -> Self {
         self.limits.lifetime = time;
         self
     }
 
     /// Sets the time after which a reply without a reader on any server is cancelled. The default is 10 minutes.
-    #[must_use]
     pub fn abandoned(mut self, time: Duration) -> Self {
         self.limits.abandoned = time;
         self
@@ -89,7 +87,6 @@ impl Replies {
     /// readers that are connected to this server; without a reader it fails. From then on at most 256 KiB of the reply
     /// are in memory: the agent waits for the furthest reader, and a reader that falls further behind gets a failure.
     /// The same applies to a reply whose log was lost or was ended by another server.
-    #[must_use]
     pub fn limit(mut self, bytes: usize, events: u64) -> Self {
         (self.limits.bytes, self.limits.events) = (bytes, events);
         self
@@ -97,7 +94,6 @@ impl Replies {
 
     /// Sets the maximum number of resumable replies that run in this process at the same time. Further replies are
     /// ordinary ones, which end with their connections. The default is 1,000.
-    #[must_use]
     pub fn runs(mut self, most: usize) -> Self {
         self.limits.runs = most;
         self
@@ -105,7 +101,6 @@ impl Replies {
 
     /// Sets the maximum number of resumable replies of one user that run in this process at the same time. Further
     /// replies are ordinary ones. The default is 32; a server with a single user has no such limit.
-    #[must_use]
     pub fn runs_per_user(mut self, most: usize) -> Self {
         self.limits.runs_per_user = most;
         self
@@ -115,7 +110,6 @@ impl Replies {
     /// client disconnects. While it runs, the same request of the same user joins its reply from the beginning. By
     /// default these replies end with their connections. The head of a joined reply does not
     /// [wait](crate::Router::first_output_timeout) for the first output.
-    #[must_use]
     pub fn join(mut self, join: bool) -> Self {
         self.limits.join = join;
         self
@@ -134,7 +128,6 @@ impl Replies {
     /// [joined](Self::join) and WebSockets are not. A client that does not resume after a broken connection shows an
     /// error; the guide lists what clients need. The time is counted in whole seconds, and only if the environment has
     /// a timer.
-    #[must_use]
     pub fn reconnect_after(mut self, time: Duration) -> Self {
         self.limits.reconnect = Some(time);
         self

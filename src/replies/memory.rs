@@ -54,6 +54,7 @@ const OVERHEAD: usize = 512;
 /// # Ok::<(), copilot_wire::replies::StoreError>(()) })?;
 /// # Ok::<(), copilot_wire::replies::StoreError>(())
 /// ```
+#[must_use]
 pub struct MemoryReplyStore {
     env: Env,
     limit: usize,
@@ -90,7 +91,6 @@ struct Log {
 
 impl MemoryReplyStore {
     /// Creates a store with the system's clock and the timer of the feature `tokio`.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             env: Env::default(),
@@ -100,7 +100,6 @@ impl MemoryReplyStore {
     }
 
     /// Sets the environment: the clock and the timer.
-    #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         self.env = env;
         self
@@ -108,7 +107,6 @@ impl MemoryReplyStore {
 
     /// Sets the maximum size of all logs together, in bytes. If it would be exceeded, ended replies are deleted early,
     /// in the order in which they expire. If there are none, [`StoreError::Full`] is returned.
-    #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self

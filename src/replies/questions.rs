@@ -11,7 +11,7 @@ use super::Replies;
 use super::runs::Shared;
 use super::store::{ReplyEnd, ReplyId, ReplyMeta, StoreError};
 use crate::agent::Request;
-use crate::protocol::consent::{Asked, Consent};
+use crate::consent::{Asked, Consent};
 use crate::protocol::{Env, Protocol, Verdict};
 
 /// The time for which a used question is stored. Questions that are older than an hour are stale in any case; the rest

@@ -161,6 +161,7 @@ impl FromStr for ReplyEnd {
 /// The data about a reply that a store needs when its log is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct ReplyMeta {
     /// The conversation, if the front end can request its latest reply.
     pub conversation: Option<ConversationKey>,
@@ -172,7 +173,6 @@ pub struct ReplyMeta {
 
 impl ReplyMeta {
     /// Creates the data of a reply that belongs to no conversation.
-    #[must_use]
     pub fn new(lifetime: Duration, retention: Duration) -> Self {
         Self {
             conversation: None,
@@ -182,7 +182,6 @@ impl ReplyMeta {
     }
 
     /// Sets the conversation.
-    #[must_use]
     pub fn conversation(mut self, conversation: ConversationKey) -> Self {
         self.conversation = Some(conversation);
         self

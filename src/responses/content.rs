@@ -14,6 +14,7 @@ pub type Content = protocol::Content<ContentPart>;
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(never_empty, null_is_absent)]
+#[must_use]
 pub struct ContentPart {
     /// The kind: `input_text`, `output_text`, `summary_text`, `refusal`, `input_image`, `input_file`.
     #[wire(name = "type")]
@@ -34,13 +35,11 @@ pub struct ContentPart {
 
 impl ContentPart {
     /// Creates a text of the user.
-    #[must_use]
     pub fn input_text(text: impl Into<String>) -> Self {
         Self::new("input_text", text)
     }
 
     /// Creates a text of the assistant.
-    #[must_use]
     pub fn output_text(text: impl Into<String>) -> Self {
         Self {
             // The schema requires the member even if there are no citations.
@@ -50,7 +49,6 @@ impl ContentPart {
     }
 
     /// Creates an image of the user from its URL, which may be a `data:` URL.
-    #[must_use]
     pub fn input_image(url: &str) -> Self {
         let mut unknown = Members::new();
         // Serializing a string cannot fail.
@@ -63,7 +61,6 @@ impl ContentPart {
     }
 
     /// Creates a refusal of the assistant.
-    #[must_use]
     pub fn refusal(text: impl Into<String>) -> Self {
         Self {
             kind: "refusal".into(),

@@ -18,8 +18,8 @@ use super::settings::Settings;
 use super::version::Version;
 use super::{Cors, Mount, MountError, Site};
 use crate::agent::{Agent, Body, Reply, agent_fn};
+use crate::consent::Consent;
 use crate::conversations::Conversations;
-use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Refusal, Turn};
 #[cfg(feature = "resumable")]
 use crate::replies::Replies;
@@ -46,17 +46,16 @@ const UNREAD: Duration = Duration::from_secs(5);
 /// Cloning a router is cheap: clones share everything, also what [replaces](Self::replace) the router while a server
 /// runs. A method that changes a router makes a router of its own from a clone.
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Router(Arc<Current>);
 
 impl Router {
     /// Creates a router without routes.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the origins from which browsers may call. The default is the origins of the mounts; see [`Site::origins`].
-    #[must_use]
     pub fn cors(mut self, cors: Cors) -> Self {
         self.settings().cors = cors;
         self
@@ -75,7 +74,6 @@ impl Router {
     /// let router = Router::new().hosts(["localhost", "127.0.0.1", "[::1]"]);
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
         self.settings().hosts = Hosts::of(hosts);
         self
@@ -95,7 +93,6 @@ impl Router {
     /// let router = Router::new().base_path("/agents");
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn base_path(mut self, path: &str) -> Self {
         self.settings().base = BasePath::new(path);
         self
@@ -122,7 +119,6 @@ impl Router {
     /// });
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn guard<F, R>(mut self, check: F) -> Self
     where
         F: Fn(Parts) -> R + Send + Sync + 'static,
@@ -134,7 +130,6 @@ impl Router {
 
     /// Sets the maximum size of a request body in bytes. A larger body is refused with status 413. The default is 32
     /// MiB. A route may have a [smaller limit](super::Endpoint::body_limit).
-    #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.settings().limits.size = bytes;
         self
@@ -149,7 +144,6 @@ impl Router {
     /// A request holds up to six times its bytes, and up to forty times if it has nothing but short elements. Each
     /// object therefore counts as at least 213 bytes and each further element as 13, which only weighs for bodies of
     /// little else. A body that alone weighs more than the budget is refused with status 413.
-    #[must_use]
     pub fn body_budget(mut self, bytes: usize) -> Self {
         self.settings().limits.budget = Budget::new(bytes);
         self
@@ -159,7 +153,6 @@ impl Router {
     /// needs a timer; see [`Environment::ticks`].
     ///
     /// [`Environment::ticks`]: crate::protocol::Environment::ticks
-    #[must_use]
     pub fn body_timeout(mut self, timeout: Duration) -> Self {
         self.settings().limits.timeout = timeout;
         self
@@ -175,7 +168,6 @@ impl Router {
     /// timer, see [`Environment::ticks`], the head waits only for the first poll of the agent.
     ///
     /// [`Environment::ticks`]: crate::protocol::Environment::ticks
-    #[must_use]
     pub fn first_output_timeout(mut self, timeout: Duration) -> Self {
         self.settings().first_output_timeout = Some(timeout);
         self
@@ -194,7 +186,6 @@ impl Router {
     /// let router = Router::new().max_turns(64);
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn max_turns(mut self, turns: usize) -> Self {
         self.settings().turn_limits.turns = turns;
         self
@@ -205,7 +196,6 @@ impl Router {
     /// there is no limit, and requests without a user have none. A turn counts as for [`max_turns`](Self::max_turns).
     ///
     /// [`User`]: crate::protocol::User
-    #[must_use]
     pub fn max_turns_per_user(mut self, turns: usize) -> Self {
         self.settings().turn_limits.of_user = turns;
         self
@@ -214,14 +204,12 @@ impl Router {
     /// Sets the maximum number of turns that one user may begin in a minute of the clock. Further turns are refused
     /// with status 429, and `retry-after` with the remaining seconds of the minute. By default there is no limit. Users
     /// and turns are those of [`max_turns_per_user`](Self::max_turns_per_user).
-    #[must_use]
     pub fn max_turns_per_minute(mut self, turns: u32) -> Self {
         self.settings().turn_limits.of_minute = turns;
         self
     }
 
     /// Sets the environment: time, randomness and the timer. Observers that were added before remain.
-    #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         let settings = self.settings();
         settings.env = env.with_observers_of(&settings.env);
@@ -234,7 +222,6 @@ impl Router {
     ///
     /// Servers that share only this key do not know which questions the other servers have accepted: within an hour,
     /// each server accepts an answer once.
-    #[must_use]
     pub fn secret(mut self, key: [u8; 32]) -> Self {
         self.settings().consent = Consent::new(key);
         self
@@ -244,7 +231,6 @@ impl Router {
     /// again receive all of it. Mounts add the routes for this, whether they are mounted before or after this call. See
     /// [`replies`](crate::replies).
     #[cfg(feature = "resumable")]
-    #[must_use]
     pub fn resumable(mut self, replies: Replies) -> Self {
         self.settings().replies = Some(replies);
         self
@@ -253,7 +239,6 @@ impl Router {
     /// Lets clients continue a conversation by an id, with a request that contains only the new messages, if their
     /// protocol has such ids. Mounts add the routes for this, whether they are mounted before or after this call. See
     /// [`conversations`](crate::conversations).
-    #[must_use]
     pub fn conversations(mut self, conversations: Conversations) -> Self {
         self.settings().conversations = Some(conversations);
         self
@@ -270,7 +255,6 @@ impl Router {
     /// });
     /// # let _ = router;
     /// ```
-    #[must_use]
     pub fn observe(mut self, observer: impl Fn(&Turn<'_>) + Send + Sync + 'static) -> Self {
         let settings = self.settings();
         settings.env = std::mem::take(&mut settings.env).observe(observer);

@@ -39,6 +39,7 @@ const SAFELISTED: [HeaderName; 8] = [
 /// Their pages may also call an agent on the user's own machine (the private network preflight
 /// of Chromium).
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Cors {
     origins: Origins,
     private_network: bool,
@@ -70,7 +71,6 @@ impl Default for Cors {
 
 impl Cors {
     /// Allows no origin.
-    #[must_use]
     pub fn none() -> Self {
         Self {
             origins: Origins::List {
@@ -82,7 +82,6 @@ impl Cors {
     }
 
     /// Allows every origin. For public agents, not for one on a private network.
-    #[must_use]
     pub fn any() -> Self {
         Self {
             origins: Origins::Any,
@@ -91,7 +90,6 @@ impl Cors {
     }
 
     /// Adds an origin, such as `https://workspace.example.com`.
-    #[must_use]
     pub fn allow(mut self, origin: HeaderValue) -> Self {
         if let Origins::List { origins, .. } = &mut self.origins {
             origins.push(origin);
@@ -100,7 +98,6 @@ impl Cors {
     }
 
     /// Sets whether pages of the public network may call when this server is on a private one.
-    #[must_use]
     pub fn private_network(mut self, allow: bool) -> Self {
         self.private_network = allow;
         self

@@ -179,7 +179,6 @@ impl HttpRequest {
     }
 
     /// Returns the environment of the router.
-    #[must_use]
     pub fn env(&self) -> &Env {
         &self.settings.env
     }

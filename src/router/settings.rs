@@ -12,8 +12,8 @@ use super::intake::Limits;
 use super::path::BasePath;
 use super::refusals::busy;
 use crate::agent::{Running, TurnLimits, Turns};
+use crate::consent::Consent;
 use crate::conversations::{Connections, Conversations};
-use crate::protocol::consent::Consent;
 use crate::protocol::{Env, Refusal};
 #[cfg(feature = "resumable")]
 use crate::replies::Replies;

@@ -95,6 +95,7 @@ pub enum Action {
 /// A request to the router, below the path of the socket.
 ///
 /// Its head has the headers of the handshake, except those that concern only the connection.
+#[must_use]
 pub struct Ask {
     pub(super) method: Method,
     /// The path after the path of the socket.
@@ -110,7 +111,6 @@ pub struct Ask {
 
 impl Ask {
     /// Creates a `POST` request to the path of the socket.
-    #[must_use]
     pub fn post(body: impl Into<Bytes>) -> Self {
         Self {
             method: Method::POST,
@@ -126,7 +126,6 @@ impl Ask {
     }
 
     /// Creates a `GET` request to the path of the socket.
-    #[must_use]
     pub fn get() -> Self {
         Self {
             method: Method::GET,
@@ -136,7 +135,6 @@ impl Ask {
 
     /// Sets the path below the path of the socket, such as `/chat-1/stream`. See
     /// [`escape_segment`](crate::router::escape_segment).
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
@@ -144,14 +142,12 @@ impl Ask {
 
     /// Sets a header from the message. A header of the handshake with the same name takes precedence, because a proxy
     /// may have checked or set it.
-    #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
         self
     }
 
     /// Adds an extension to the request, for guards and the endpoint.
-    #[must_use]
     pub fn extension<T: Clone + Send + Sync + Any>(mut self, value: T) -> Self {
         self.extensions.insert(value);
         self
@@ -159,7 +155,6 @@ impl Ask {
 
     /// Sets the id that the client has given to the exchange. If another exchange has the same id, the request is
     /// refused.
-    #[must_use]
     pub fn id(mut self, id: impl Into<Box<str>>) -> Self {
         self.id = id.into();
         self
@@ -167,21 +162,18 @@ impl Ask {
 
     /// Sets the lane. The exchanges of one lane are answered one after the other, different lanes in parallel. By
     /// default all exchanges are in one lane.
-    #[must_use]
     pub fn lane(mut self, lane: impl Into<Box<str>>) -> Self {
         self.lane = lane.into();
         self
     }
 
     /// Sets a text that the subprotocol can read in the [`Exchange`].
-    #[must_use]
     pub fn context(mut self, context: impl Into<Box<str>>) -> Self {
         self.context = context.into();
         self
     }
 
     /// Refuses the request if its lane has another one, instead of letting it wait.
-    #[must_use]
     pub fn or_refuse(mut self) -> Self {
         self.waits = false;
         self

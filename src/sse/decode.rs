@@ -51,6 +51,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// assert_eq!(texts, ["one", "two"]);
 /// # Ok::<(), copilot_wire::sse::TooLarge>(())
 /// ```
+#[must_use]
 pub struct Decoder {
     partial: Partial,
     /// The head of the last event with a short name.
@@ -117,7 +118,6 @@ impl Decoder {
     pub const DEFAULT_LIMIT: usize = 1024 * 1024;
 
     /// Creates a decoder for one stream, with the default limit.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             partial: Partial::default(),
@@ -141,13 +141,11 @@ impl Decoder {
     /// The limit covers the joined data lines, the name, the id, the last event id and the current
     /// line. It does not depend on the chunk boundaries: an event that is too large is an error
     /// even if it could be borrowed.
-    #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
     /// Sets whether comments are returned. By default they are skipped.
-    #[must_use]
     pub fn report_comments(self, report: bool) -> Self {
         Self {
             report_comments: report,
@@ -157,7 +155,6 @@ impl Decoder {
 
     /// Sets whether changes of the reconnection time are returned as frames. [`retry`](Self::retry) returns the time in
     /// either case.
-    #[must_use]
     pub fn report_retry(self, report: bool) -> Self {
         Self {
             report_retry: report,
@@ -241,10 +238,7 @@ impl Decoder {
     /// events, with the same results as [`find`](Self::find).
     #[inline]
     fn same_again<'b>(&mut self, input: &mut &'b [u8]) -> SameAgain<'b> {
-        // An upper bound that needs no search: if the whole input fits, so does every event in it.
-        let scarce = self.last_id.len() + input.len() > self.limit;
-        // The head must be at the start of a block: no state of an earlier call, and no field in `partial`.
-        if self.must_resume || scarce || !self.partial.is_empty() {
+        if !self.is_at_start(input) {
             return SameAgain::Other;
         }
         let Some(rest) = self.head.strip(input) else {
@@ -265,6 +259,30 @@ impl Decoder {
         };
         *input = rest;
         SameAgain::Event(data)
+    }
+
+    /// Returns the name of the last event whose lines before the data are usual.
+    pub(crate) fn last_name(&self) -> &str {
+        self.head.name()
+    }
+
+    /// Returns `input` after the lines before the data of its first event, if they are those of the last event. The data
+    /// may continue on further lines, and `input` may end within it.
+    #[inline]
+    pub(crate) fn peek_data<'b>(&mut self, input: &'b [u8]) -> Option<&'b [u8]> {
+        if self.spent == Spent::Block && !self.after_cr {
+            // Only clears the block, as nothing else is buffered.
+            let _ = self.resume(&mut { input });
+        }
+        self.is_at_start(input).then(|| self.head.strip(input))?
+    }
+
+    /// Returns `true` if the next byte starts an event, and every event in `input` is within the limit.
+    fn is_at_start(&self, input: &[u8]) -> bool {
+        // An upper bound that needs no search: if the whole input fits, so does every event in it.
+        let scarce = self.last_id.len() + input.len() > self.limit;
+        // No state of an earlier call, and no field in `partial`.
+        !self.must_resume && !scarce && self.partial.is_empty()
     }
 
     /// Appends a short input to the open line. Returns `false` and consumes nothing if the input is longer, has a line

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::time::Duration;
 
-use memchr::memchr3;
+use memchr::memchr2;
 
 use super::line::{find_line_end, split_line};
 use super::{Event, EventId, EventName};
@@ -152,25 +152,39 @@ pub fn encode(event: &Event<'_>, out: &mut Vec<u8>) {
     writer.data(event.data()).finish();
 }
 
-/// Appends an existing event whose data is JSON, without its id and with its data on one line. The separators at which
-/// some clients split lines are escaped, as this crate writes them itself.
+/// Returns `true` if [`encode_json`] writes a name. Names of other characters are not those of any protocol, and some
+/// clients split lines at them.
+pub(super) fn is_written(name: &str) -> bool {
+    let is_graphic = |all, byte: u8| all & byte.is_ascii_graphic();
+    name.bytes().fold(true, is_graphic) && name != Event::DEFAULT_NAME
+}
+
+/// Appends an existing event whose data is JSON, without its id and with its data on one line. Separators are escaped.
 #[allow(dead_code, reason = "only dialects of models pass answers on")]
 pub(crate) fn encode_json(event: &Event<'_>, out: &mut Vec<u8>) {
-    // Names of other characters are not those of any protocol, and some clients split lines at them.
-    let is_name = event.name().bytes().all(|byte| byte.is_ascii_graphic());
-    if is_name && event.name() != Event::DEFAULT_NAME {
+    if is_written(event.name()) {
         for bytes in [b"event: ", event.name().as_bytes(), b"\n"] {
             out.extend_from_slice(bytes);
         }
     }
     out.extend_from_slice(b"data: ");
-    let mut rest = event.data().as_bytes();
+    let start = out.len();
+    escape_separators(event.data().as_bytes(), out);
+    // A line end in JSON is white space.
+    for byte in out.get_mut(start..).unwrap_or_default() {
+        *byte = if *byte == b'\n' { b' ' } else { *byte };
+    }
+    out.extend_from_slice(b"\n\n");
+}
+
+/// Appends events whose data is JSON, with the separators escaped at which some clients split lines.
+#[allow(dead_code, reason = "only dialects of models pass answers on")]
+pub(crate) fn escape_separators(mut rest: &[u8], out: &mut Vec<u8>) {
     let mut from = 0;
-    while let Some(at) = memchr3(b'\n', 0xc2, 0xe2, rest.get(from..).unwrap_or_default()) {
+    while let Some(at) = memchr2(0xc2, 0xe2, rest.get(from..).unwrap_or_default()) {
         let (before, special) = rest.split_at(from + at);
-        // A line end in JSON is white space. The first bytes of the separators begin other characters, too.
+        // The first bytes of the separators begin other characters, too.
         let (instead, length): (&[u8], _) = match special {
-            [b'\n', ..] => (b" ", 1),
             [0xc2, 0x85, ..] => (b"\\u0085", 2),
             [0xe2, 0x80, 0xa8, ..] => (b"\\u2028", 3),
             [0xe2, 0x80, 0xa9, ..] => (b"\\u2029", 3),
@@ -184,7 +198,6 @@ pub(crate) fn encode_json(event: &Event<'_>, out: &mut Vec<u8>) {
         (rest, from) = (special.get(length..).unwrap_or_default(), 0);
     }
     out.extend_from_slice(rest);
-    out.extend_from_slice(b"\n\n");
 }
 
 /// Appends a comment, one line for each line of `text`, and a blank line. Readers ignore comments, but sending them

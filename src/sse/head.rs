@@ -42,9 +42,9 @@ impl Head {
         }
     }
 
-    /// Stores the name of an event unless it is too long. Returns `true` if it was stored.
+    /// Stores the name of an event unless it is too long, or one that is not written. Returns `true` if it was stored.
     pub(super) fn store(&mut self, name: &str) -> bool {
-        if name.len() > LONGEST {
+        if name.len() > LONGEST || !super::encode::is_written(name) {
             return false;
         }
         self.text.clear();

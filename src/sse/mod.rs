@@ -44,8 +44,8 @@ mod partial;
 
 pub use decode::Decoder;
 pub(crate) use decode::text;
-pub(crate) use encode::encode_json;
 pub use encode::{EventWriter, comment, encode};
+pub(crate) use encode::{encode_json, escape_separators};
 pub use event::Event;
 pub use frame::{Frame, TooLarge};
 pub use name::{EventId, EventName, InvalidText};

@@ -2,8 +2,8 @@
 
 use super::{Data, Event};
 use crate::json::Json;
-use crate::protocol::data::text_of;
 use crate::protocol::{Chart, Citation, Cut, Delta, Failure, Part, Status, Table, Usage};
+use crate::vocabulary::data::text_of;
 
 /// Reads the pieces of a chunk. Calls and their outcomes are chunks of their own, with an id.
 pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {

@@ -25,6 +25,7 @@ use crate::router::{self, Endpoint, HttpRequest, MountError, RouteKind, Site};
 /// # drop(mount);
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Mount {
     path: String,
     settings: Settings,
@@ -55,7 +56,6 @@ impl Default for Settings {
 
 impl Mount {
     /// Creates a mount at the default path.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             path: "/api/chat".into(),
@@ -65,7 +65,6 @@ impl Mount {
     }
 
     /// Sets the path: the option `api` of the page.
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
@@ -73,7 +72,6 @@ impl Mount {
 
     /// Sets whether a confirmation is an approval request, which pages of version 6 or later can show; on version 5 the
     /// reply fails. By default a confirmation is a question in text.
-    #[must_use]
     pub fn approvals(mut self, approvals: bool) -> Self {
         self.settings.approvals = approvals;
         self
@@ -81,7 +79,6 @@ impl Mount {
 
     /// Sets whether tables and charts are also sent as Markdown, for pages without components for `data-table` and
     /// `data-chart`. The default is `true`.
-    #[must_use]
     pub fn markdown(mut self, markdown: bool) -> Self {
         self.settings.markdown = markdown;
         self
@@ -90,7 +87,6 @@ impl Mount {
     /// Sets whether `finish` has a `finishReason`, by which some pages, such as those of assistant-ui, send the result
     /// of a tool that they ran. The default is `true`. Versions of `ai` before 5.0.93 reject it and fail the reply:
     /// set `false` for their pages.
-    #[must_use]
     pub fn finish_reason(mut self, finish_reason: bool) -> Self {
         self.settings.finish_reason = finish_reason;
         self
@@ -99,7 +95,6 @@ impl Mount {
     /// Adds a header, besides `authorization`, that guards can read from the messages of a
     /// [WebSocket](crate::router::socket), where pages of version 7 put their headers. Do not add a header that a proxy
     /// sets or checks: proxies do not see messages. A header of the handshake has precedence.
-    #[must_use]
     pub fn message_header(mut self, name: HeaderName) -> Self {
         self.headers.push(name);
         self
@@ -107,7 +102,6 @@ impl Mount {
 
     /// Adds a tool that the page runs. Requests of `useChat` do not list the page's tools, so the mount must declare
     /// them for the agent.
-    #[must_use]
     pub fn tool(mut self, tool: Tool<'static>) -> Self {
         let offered = Json::object(|offered| {
             offered

@@ -181,7 +181,7 @@ fn an_interrupt_is_answered_or_passed_over() {
     assert_eq!(receive(&mut first, &[START, FINISH]), Next::Nothing);
     assert!(first.input().resume.is_empty());
     let mut second = app();
-    asked(&mut second);
+    let _ = asked(&mut second);
     second.prompt("Something else");
     assert!(!second.input().dialog_decision().unwrap().accepts("q1"));
 }

@@ -2,11 +2,11 @@
 
 #![allow(dead_code, unreachable_pub)]
 
-#[path = "../../src/protocol/consent/ledger.rs"]
+#[path = "../../src/consent/ledger.rs"]
 mod ledger;
-#[path = "../../src/protocol/consent/proof.rs"]
+#[path = "../../src/consent/proof.rs"]
 mod proof;
-#[path = "../../src/protocol/consent/text.rs"]
+#[path = "../../src/consent/text.rs"]
 mod text;
 
 const FIRST: &str = "Question: ";

@@ -163,7 +163,7 @@ fn streams_are_parsed_by_the_standard() {
 #[test]
 fn the_callers_data_stays_whole() {
     let details = json!({"id": 1, "Rows": 2});
-    StatusUpdate::info("m").detail(&details).unwrap();
+    let _ = StatusUpdate::info("m").detail(&details).unwrap();
     assert_eq!(details, json!({"id": 1, "Rows": 2}));
 }
 

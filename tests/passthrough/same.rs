@@ -1,9 +1,12 @@
 //! In the same dialect an answer arrives as it was sent.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use serde_json::{Value, json};
 
 use crate::streams::{CHAT, MESSAGES, RESPONSES, sent, stream};
-use crate::{Gateway, data, request};
+use crate::{Gateway, ask, data, request};
 
 #[test]
 fn every_event_arrives_as_it_was_sent() {
@@ -22,6 +25,61 @@ fn every_event_arrives_as_it_was_sent() {
                 .iter()
                 .filter_map(|event| event["type"].as_str());
             assert!(names.eq(types), "{}: {body}", sent.name);
+        }
+    }
+}
+
+/// Texts as they stand in an event: with escapes, separators, no characters, and halves of a pair.
+const TEXTS: [&str; 14] = [
+    "a", " b", "c", "\\n", "", "\u{2028}", "\u{e9}", "\\u2028", "\\ud83d", "\\ude00", "d", "e\\\"",
+    "f", "g",
+];
+
+#[test]
+fn texts_that_arrive_together_are_passed_on_one_by_one() {
+    for (path, event) in [
+        (
+            CHAT,
+            r#"data: {"id":"c1","choices":[{"index":0,"delta":{"content":"TEXT"}}],"x":"\u0085"}"#,
+        ),
+        (
+            RESPONSES,
+            "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":NUMBER,\"output_index\":0,\"delta\":\"TEXT\"}",
+        ),
+        (
+            MESSAGES,
+            "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"TEXT\"}}",
+        ),
+    ] {
+        let sent = sent().into_iter().find(|it| it.path == path).unwrap();
+        let all = stream(&sent);
+        let (first, rest) = all.split_at(all.find("\n\n").unwrap() + 2);
+        let events = (8..).step_by(3).zip(TEXTS).map(|(number, text)| {
+            event
+                .replace("NUMBER", &number.to_string())
+                .replace("TEXT", text)
+                + "\n\n"
+        });
+        let events: String = events.collect();
+        // Complete, and cut off: the failure has the next number.
+        for rest in [rest, ""] {
+            let seen = [1, 300, usize::MAX].map(|size| {
+                let counted = Arc::new(AtomicU64::new(0));
+                let count = Arc::clone(&counted);
+                let gateway = Gateway::pieces(path, format!("{first}{events}{rest}"), size);
+                let router = gateway
+                    .router()
+                    .observe(move |turn| count.store(turn.events, Relaxed));
+                let (_, body) = ask(&router, path, &request(path, true));
+                (body, counted.load(Relaxed))
+            });
+            assert!(
+                seen[0].0.contains(&events.replace('\u{2028}', "\\u2028")),
+                "{}",
+                seen[0].0
+            );
+            assert_eq!(seen[1], seen[0]);
+            assert_eq!(seen[2], seen[0]);
         }
     }
 }

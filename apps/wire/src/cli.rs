@@ -128,6 +128,7 @@ The agent must know the key: see `wire keys --help`.")]
     /// an invalid file changes nothing, and running turns continue. SIGTERM and Ctrl-C stop the server within 6
     /// seconds. `/health` and `/metrics`, for Prometheus, need no key.
     #[command(
+        override_usage = "wire serve --upstream <URL> --dialect <DIALECT> [OPTIONS]\n       wire serve --config <FILE>",
         after_help = "A file for --config, whose settings have the names of the options:
   [server]
   keys-env = \"API_KEYS\"          # also: listen, turns, per-minute, tokens-per-day, resumable, catch-all
@@ -140,6 +141,7 @@ The agent must know the key: see `wire keys --help`.")]
   model = \"claude-sonnet-4-5\"   # its name at the upstream, if it is another
   instructions = \"You are a financial analyst. Answer briefly.\"
   retries = 2                   # also: timeout, provider, log-upstream, [models.profile], [[models.next]]
+
 Examples:
   cargo run -p hyper-server     # a server that speaks every dialect, without a key
   wire serve --upstream http://127.0.0.1:7777 --dialect messages --listen 127.0.0.1:8080

@@ -7,7 +7,7 @@ use copilot_wire::protocol::{Decode, EventError, Events, Protocol};
 use copilot_wire::sse;
 
 /// The summary of an event in one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
     /// The kind of event.
@@ -18,6 +18,8 @@ pub struct Summary {
     pub is_last: bool,
     /// The failure that ends the answer. `None` if the event reports none.
     pub failure: Option<&'static str>,
+    /// The deltas that the event adds to the answer, in Rust's notation.
+    pub deltas: Vec<String>,
 }
 
 impl Summary {
@@ -27,8 +29,7 @@ impl Summary {
         Self {
             kind: kind.into(),
             text: text.into(),
-            is_last: false,
-            failure: None,
+            ..Self::default()
         }
     }
 
@@ -65,7 +66,6 @@ const LIMIT: usize = 256 * 1024 * 1024;
 
 pub(super) struct Lines<P: Protocol> {
     decoder: P::Decoder,
-    events: Events<P::Event>,
     /// `true` after a failure that ends the answer: a regular end is then not required.
     failed: bool,
 }
@@ -74,7 +74,6 @@ impl<P: Protocol> Lines<P> {
     pub(super) fn new() -> Self {
         Self {
             decoder: P::Decoder::default().limit(LIMIT),
-            events: Events::new(),
             failed: false,
         }
     }
@@ -82,12 +81,15 @@ impl<P: Protocol> Lines<P> {
 
 impl<P: Toolkit> EventReader for Lines<P> {
     fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Summary, EventError>> {
-        let read = self.decoder.frame(event, &mut self.events);
-        let events = std::iter::from_fn(|| self.events.pop());
-        let mut lines: Vec<_> = events.map(|event| Ok(P::describe(&event))).collect();
-        let mut known = lines.iter().flatten();
+        let (mut events, mut lines) = (Events::new(), Vec::new());
+        let read = self.decoder.frame(event, &mut events);
+        while let Some(event) = events.pop() {
+            let mut line = P::describe(&event);
+            P::deltas(&event, &mut |delta| line.deltas.push(format!("{delta:?}")));
+            lines.push(Ok(line));
+        }
         // A failed answer ends with its failure, so a missing end would be a second error for the same cause.
-        self.failed |= known.any(|line| line.failure.is_some());
+        self.failed |= lines.iter().flatten().any(|line| line.failure.is_some());
         // Events that were complete before the error are shown before it.
         lines.extend(read.err().map(Err));
         if lines.is_empty() {
@@ -100,7 +102,7 @@ impl<P: Toolkit> EventReader for Lines<P> {
     fn end(&mut self) -> Result<(), EventError> {
         match self.failed {
             true => Ok(()),
-            false => self.decoder.end(&mut self.events),
+            false => self.decoder.end(&mut Events::new()),
         }
     }
 }

@@ -104,16 +104,16 @@ use http::StatusCode;
 
 use super::staging::{self, HIGH_WATER, Staging};
 use super::wakeup::Task;
+use crate::consent::Asking;
 use crate::json::rollback::Rollback;
 use crate::json::short::Token;
-use crate::protocol::consent::Asking;
 use crate::protocol::{
     AgentError, Failure, LONGEST_PIECE, Progress, Protocol, Record, Refusal, SendError, Session,
 };
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::{Mutex, MutexGuard};
 
-pub(super) struct Channel<P: Protocol> {
+pub(crate) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
     stale: AtomicBool,
     /// The body's task.
@@ -317,9 +317,11 @@ impl<P: Protocol> Channel<P> {
         Poll::Ready(())
     }
 
-    /// Writes an ending. It may exceed the high-water mark, because it is the last write.
+    /// Writes an ending, which is that of another server's answer if it `is_passed`. It may exceed the high-water mark,
+    /// because it is the last write.
     pub(super) fn end(
         &self,
+        is_passed: bool,
         render: impl FnOnce(&mut Session<P::Blocks>, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let mut state = self.lock();
@@ -327,6 +329,9 @@ impl<P: Protocol> Channel<P> {
             return Err(SendError::Closed);
         }
         self.hand_over(&mut state)?;
+        if is_passed {
+            (state.is_opened, state.passthrough) = (true, Passthrough::Ended);
+        }
         self.append(state, Turn::Ended, true, render)
     }
 

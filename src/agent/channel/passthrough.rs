@@ -1,29 +1,17 @@
 //! Replies that pass on the events of another server.
 
-use std::task::{Context, Poll};
+use std::future::poll_fn;
+use std::task::Poll;
 
 use super::Channel;
-use super::state::{Passthrough, State, Turn};
+use super::state::{Passthrough, Turn};
 use crate::protocol::{FrameKind, Protocol, SendError, Session};
 
 #[allow(dead_code, reason = "only dialects of models pass answers on")]
-impl<P: Protocol> State<P> {
-    /// Returns the kind of a frame of another server, after the session has followed its event. The frame of an unknown
-    /// event is output.
-    fn follow(
-        &mut self,
-        event: Option<&P::Event>,
-        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
-    ) -> FrameKind {
-        (self.is_opened, self.passthrough) = (true, Passthrough::Running);
-        event.map_or(FrameKind::Output, |event| follow(&mut self.session, event))
-    }
-}
-
-#[allow(dead_code, reason = "only dialects of models pass answers on")]
 impl<P: Protocol> Channel<P> {
-    /// Records that the answer of another server is going to be the reply. Returns `false` if anything was written.
-    pub(in crate::agent) fn begin_passthrough(&self) -> bool {
+    /// Records that the answer of another server of this dialect is going to be the reply. Returns `false` if anything
+    /// was written.
+    pub(crate) fn begin_passthrough(&self) -> bool {
         let mut state = self.lock();
         let is_new = state.is_open() && !state.is_opened && state.progress.events == 0;
         if is_new {
@@ -32,49 +20,46 @@ impl<P: Protocol> Channel<P> {
         is_new
     }
 
-    /// Writes a frame of another server, and returns its kind.
-    pub(in crate::agent) fn poll_pass(
+    /// Writes a number of frames of another server as they came, which the session follows, and returns their kind.
+    pub(crate) async fn pass(
         &self,
-        cx: &Context<'_>,
-        frame: &[u8],
-        event: Option<&P::Event>,
-        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
-    ) -> Poll<Result<FrameKind, SendError>> {
-        let mut state = match self.poll_space(self.lock(), cx, frame.len()) {
-            Poll::Ready(state) => state?,
-            Poll::Pending => return Poll::Pending,
-        };
-        let kind = state.follow(event, follow);
-        if kind == FrameKind::Dropped {
-            return Poll::Ready(Ok(kind));
-        }
-        if kind == FrameKind::Preamble {
-            // The head waits for the first output, with the frames before it.
-            state.opening += frame.len();
-        }
-        let written = self.append(state, Turn::Open, kind == FrameKind::Output, |_, out| {
-            out.extend_from_slice(frame);
-            Ok(())
-        });
-        Poll::Ready(written.map(|()| kind))
+        (bytes, frames): (&[u8], u64),
+        follow: impl Fn(&mut Session<P::Blocks>) -> FrameKind,
+    ) -> Result<FrameKind, SendError> {
+        poll_fn(|cx| {
+            let mut state = match self.poll_space(self.lock(), cx, bytes.len()) {
+                Poll::Ready(state) => state?,
+                Poll::Pending => return Poll::Pending,
+            };
+            (state.is_opened, state.passthrough) = (true, Passthrough::Running);
+            let kind = follow(&mut state.session);
+            if kind == FrameKind::Dropped {
+                return Poll::Ready(Ok(kind));
+            }
+            // The write counts as one.
+            state.progress.events += frames - 1;
+            if kind == FrameKind::Preamble {
+                // The head waits for the first output, with the frames before it.
+                state.opening += bytes.len();
+            }
+            let written = self.append(state, Turn::Open, kind == FrameKind::Output, |_, out| {
+                out.extend_from_slice(bytes);
+                Ok(())
+            });
+            Poll::Ready(written.map(|()| kind))
+        })
+        .await
     }
 
     /// Writes the last frame of another server, and the end of the stream. One write for both, so that both are sent
     /// and stored together.
-    pub(in crate::agent) fn end_pass(
+    pub(crate) fn end_pass(
         &self,
         frame: &[u8],
-        event: Option<&P::Event>,
-        follow: fn(&mut Session<P::Blocks>, &P::Event) -> FrameKind,
+        follow: impl Fn(&mut Session<P::Blocks>) -> FrameKind,
     ) -> Result<(), SendError> {
-        let mut state = self.lock();
-        if !state.is_open() {
-            return Err(SendError::Closed);
-        }
-        let kind = state.follow(event, follow);
-        state.passthrough = Passthrough::Ended;
-        self.append(state, Turn::Ended, true, |session, out| {
-            if kind != FrameKind::Dropped {
+        self.end(true, |session, out| {
+            if follow(session) != FrameKind::Dropped {
                 out.extend_from_slice(frame);
             }
             session.finish(out);
@@ -82,14 +67,9 @@ impl<P: Protocol> Channel<P> {
         })
     }
 
-    /// Writes the document of another server, and ends the turn.
-    pub(in crate::agent) fn pass_document(&self, document: &[u8]) -> Result<(), SendError> {
-        let mut state = self.lock();
-        if !state.is_open() {
-            return Err(SendError::Closed);
-        }
-        (state.is_opened, state.passthrough) = (true, Passthrough::Ended);
-        self.append(state, Turn::Ended, true, |_, out| {
+    /// Writes the document of another server as it came, and ends the turn.
+    pub(crate) fn pass_document(&self, document: &[u8]) -> Result<(), SendError> {
+        self.end(true, |_, out| {
             out.extend_from_slice(document);
             Ok(())
         })

@@ -6,8 +6,9 @@ use crate::protocol::{Confirmation, Part, Protocol, Question, SendError};
 impl<P: Protocol> Channel<P> {
     /// Writes a question, which ends the turn.
     pub(in crate::agent) fn confirm(&self, confirmation: &Confirmation) -> Result<(), SendError> {
-        let ask = |confirmation: &Confirmation| self.asking.ask(confirmation, self.record.env());
-        self.end(|session, out| {
+        let ask =
+            |confirmation: &Confirmation| self.asking.ask(confirmation, self.record.env().minute());
+        self.end(false, |session, out| {
             session.part(Part::Confirm(&Question::new(confirmation, &ask)), out)
         })
     }

@@ -18,7 +18,7 @@ impl<P: Protocol> Channel<P> {
     }
 
     /// Adds `usage` to the usage of the turn, and returns the sum.
-    pub(in crate::agent) fn spend(&self, usage: Usage) -> Usage {
+    pub(crate) fn spend(&self, usage: Usage) -> Usage {
         let mut state = self.lock();
         let sum = state.progress.usage.get_or_insert_default();
         *sum += usage;

@@ -33,6 +33,7 @@ use super::{
 ///
 /// There is no task and no timer: the requests that wait for a fetch poll it. A fetch without a
 /// timeout can therefore block those requests forever.
+#[must_use]
 pub struct CachedKeys<F> {
     fetch: Arc<F>,
     endpoint: Endpoint,
@@ -69,7 +70,6 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
     }
 
     /// Sets the URL of another endpoint: a local key server, or GitHub Enterprise.
-    #[must_use]
     pub fn url(mut self, url: Uri) -> Self {
         self.endpoint.url = url;
         self
@@ -90,7 +90,6 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
 
     /// Sets the `user-agent`, by default the name and version of this crate. GitHub refuses
     /// requests without one.
-    #[must_use]
     pub fn user_agent(mut self, user_agent: HeaderValue) -> Self {
         self.endpoint.user_agent = user_agent;
         self
@@ -98,7 +97,6 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
 
     /// Sets the age at which keys are fetched again. A withdrawn key is accepted for at most this
     /// time while the endpoint is available.
-    #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.limits.max_age = max_age;
         self
@@ -106,14 +104,12 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
 
     /// Sets the time after [`max_age`](Self::max_age) during which keys are still accepted while
     /// the endpoint fails.
-    #[must_use]
     pub fn max_stale(mut self, max_stale: Duration) -> Self {
         self.limits.max_stale = max_stale;
         self
     }
 
     /// Sets the minimum time between the starts of two fetches.
-    #[must_use]
     pub fn min_interval(mut self, min_interval: Duration) -> Self {
         self.limits.min_interval = min_interval;
         self
@@ -121,7 +117,6 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
 
     /// Accepts only keys that are marked as current. Requests signed just before a rotation are
     /// then refused, which is why this is off by default.
-    #[must_use]
     pub fn current_only(mut self) -> Self {
         self.current_only = true;
         self
@@ -129,7 +124,6 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
 
     /// Sets the clock: the time since any fixed moment, never decreasing.
     #[doc(hidden)]
-    #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
         self.clock = Box::new(clock);
         self

@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::json::{Json, JsonError, WriteError};
-use crate::protocol::schema::Schema;
 use crate::protocol::{AgentError, Contents, Tool};
+use crate::vocabulary::schema::Schema;
 
 /// The result of a run.
 pub(super) type Outcome = Result<Contents<'static>, AgentError>;

@@ -35,6 +35,7 @@ use crate::protocol::Tool;
 /// ```
 ///
 /// [`answer`](Self::answer) is the rest of an agent; the guide has [a whole one](crate::guide::tools).
+#[must_use]
 pub struct Toolset<'a> {
     pub(super) tools: Vec<AgentTool<'a>>,
     /// The position of each tool.
@@ -47,7 +48,6 @@ pub struct Toolset<'a> {
 
 impl<'a> Toolset<'a> {
     /// Creates a set without tools.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             tools: Vec::new(),
@@ -60,7 +60,6 @@ impl<'a> Toolset<'a> {
     }
 
     /// Adds a tool. It replaces one of the same name.
-    #[must_use]
     pub fn with(mut self, tool: AgentTool<'a>) -> Self {
         let known = self.names.get(tool.name()).copied();
         match known.and_then(|at| self.tools.get_mut(at)) {
@@ -75,21 +74,18 @@ impl<'a> Toolset<'a> {
 
     /// Sets the number of times that the model may call tools in one turn; 8 by default. Then it is asked once more, for
     /// an answer without calls.
-    #[must_use]
     pub fn rounds(mut self, rounds: usize) -> Self {
         self.rounds = rounds;
         self
     }
 
     /// Sets the number of calls that run at the same time; 8 by default.
-    #[must_use]
     pub fn parallel(mut self, calls: usize) -> Self {
         self.parallel = calls.max(1);
         self
     }
 
     /// Sets the profile of the model's server.
-    #[must_use]
     pub fn profile(mut self, profile: &Profile) -> Self {
         self.profile = profile.clone();
         self
@@ -97,7 +93,6 @@ impl<'a> Toolset<'a> {
 
     /// Records the contents of the calls of the model in their spans, like
     /// [`chat_with_contents`](crate::models::chat_with_contents).
-    #[must_use]
     pub fn record_contents(mut self) -> Self {
         self.records_contents = true;
         self

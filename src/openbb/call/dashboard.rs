@@ -73,6 +73,7 @@ impl WidgetUpdate {
 /// A call that creates, fills, removes or renames the tabs of the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[must_use]
 pub struct ManageNavigationBar {
     /// The operation: `create`, `add_tabs`, `remove_tabs` or `rename_tabs`.
     #[wire(always)]
@@ -99,25 +100,21 @@ impl ManageNavigationBar {
     }
 
     /// Creates a navigation bar with these tabs.
-    #[must_use]
     pub fn create<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::tabs("create", names)
     }
 
     /// Adds tabs.
-    #[must_use]
     pub fn add_tabs<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::tabs("add_tabs", names)
     }
 
     /// Removes tabs.
-    #[must_use]
     pub fn remove_tabs<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::tabs("remove_tabs", names)
     }
 
     /// Renames tabs. Each pair is the old and the new name.
-    #[must_use]
     pub fn rename_tabs<O: Into<String>, N: AsRef<str>>(
         names: impl IntoIterator<Item = (O, N)>,
     ) -> Self {
@@ -190,7 +187,6 @@ impl TaskRequest {
 
 impl DataSource {
     /// Creates a note to add to the dashboard: Markdown with a name.
-    #[must_use]
     pub fn rich_note(origin: impl Into<String>, name: &str, markdown: &str) -> Self {
         let mut arguments = Members::new();
         // The Workspace reads these members of `input_args` for the widget `rich_note` only.

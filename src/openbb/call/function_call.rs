@@ -17,6 +17,7 @@ use crate::json::{Json, Kind, Members, Wire, WriteError};
 /// state, it has the arguments, or the function's name if they are large.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[must_use]
 pub struct FunctionCall {
     /// The name of the function.
     #[wire(always)]
@@ -84,7 +85,6 @@ impl FunctionCall {
     }
 
     /// Creates a call that is sent without checks, for functions that are newer than this crate.
-    #[must_use]
     pub fn raw(function: impl Into<String>, input_arguments: Json) -> Self {
         Self {
             origin: Origin::Raw,
@@ -114,14 +114,12 @@ impl FunctionCall {
     }
 
     /// Sets the state, which is returned with the result: an object.
-    #[must_use]
     pub fn extra_state(mut self, state: Json) -> Self {
         self.extra_state = Some(state);
         self
     }
 
     /// Adds a member to the state, which is returned with the result.
-    #[must_use]
     pub fn state_member(mut self, key: &str, value: Json) -> Self {
         let state = self.extra_state.take().unwrap_or_default();
         self.extra_state = Some(with_members(&state, vec![(key.to_owned(), value)]));
@@ -129,7 +127,6 @@ impl FunctionCall {
     }
 
     /// Sets the line that the user reads while the call runs, such as `Fetch the price of TSLA`.
-    #[must_use]
     pub fn summary(self, summary: &str) -> Self {
         let mut arguments = Members::new();
         arguments.push("summary", crate::openbb::request::string(summary));
@@ -139,7 +136,6 @@ impl FunctionCall {
 
     /// Copies the state that came with the latest result into this call. Only the state of the last
     /// call is returned, so every call must repeat the state that is still needed.
-    #[must_use]
     pub fn state_from(mut self, request: &crate::openbb::QueryRequest) -> Self {
         let Some(old) = request.extra_state() else {
             return self;

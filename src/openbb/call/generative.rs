@@ -9,6 +9,7 @@ use crate::protocol::{ChartKind, SendError, Table};
 /// A call that adds a note, a table, a chart or HTML to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[must_use]
 pub struct AddGenerativeWidget {
     /// The type: `chart`, `table`, `note` or `html`.
     #[wire(always)]
@@ -45,13 +46,11 @@ impl AddGenerativeWidget {
     }
 
     /// Creates a note in Markdown as a widget, which the Workspace adds to the dashboard.
-    #[must_use]
     pub fn note(name: impl Into<String>, markdown: &str) -> Self {
         Self::of("note", name, crate::openbb::request::string(markdown))
     }
 
     /// Creates a widget of HTML.
-    #[must_use]
     pub fn html(name: impl Into<String>, html: &str) -> Self {
         Self::of("html", name, crate::openbb::request::string(html))
     }
@@ -93,7 +92,6 @@ impl AddGenerativeWidget {
     }
 
     /// Sets the dashboard tab to add the widget to.
-    #[must_use]
     pub fn inner_tab(mut self, tab: impl Into<String>) -> Self {
         self.inner_tab = tab.into();
         self

@@ -28,6 +28,7 @@ use crate::openbb::QueryRequest;
 /// }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct State {
     name: &'static str,
     version: u64,
@@ -75,7 +76,6 @@ impl<T> Untrusted<T> {
 
 impl State {
     /// Creates a state with a name and a version.
-    #[must_use]
     pub const fn new(name: &'static str, version: u64) -> Self {
         Self {
             name,
@@ -87,7 +87,6 @@ impl State {
     }
 
     /// Sets the maximum size in bytes of a state that is read. The default is 256 KiB.
-    #[must_use]
     pub const fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self

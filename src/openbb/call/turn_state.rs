@@ -101,7 +101,6 @@ impl QueryRequest {
 
 impl FunctionCall {
     /// Adds the state of the turn to the state that is returned with the result of the call. Empty members are omitted.
-    #[must_use]
     pub fn turn_state(mut self, turn: &TurnState) -> Self {
         for (key, value) in turn.to_raw().members() {
             self = self.state_member(&key, value);

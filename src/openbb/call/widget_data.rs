@@ -9,6 +9,7 @@ use crate::openbb::request::Widget;
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(new = "Creates a source for a widget of a backend, which need not be on the dashboard.")]
+#[must_use]
 pub struct DataSource {
     /// The id of the widget on the dashboard; `None` for a widget that is not on it.
     pub widget_uuid: Option<String>,
@@ -42,14 +43,12 @@ impl Default for DataSource {
 
 impl DataSource {
     /// Sets all arguments.
-    #[must_use]
     pub fn args(mut self, arguments: &Members) -> Self {
         self.input_args = arguments.to_raw();
         self
     }
 
     /// Sets one argument.
-    #[must_use]
     pub fn arg(self, name: &str, value: Json) -> Self {
         self.with_each(vec![(name.to_owned(), value)])
     }

@@ -59,6 +59,7 @@ impl Switch {
 /// A control in the agent's settings, for the user to set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[must_use]
 pub struct Control {
     /// The displayed label. Required: the Workspace rejects all of the server's agents without it.
     pub label: String,
@@ -93,7 +94,6 @@ pub struct ControlChoice {
 
 impl Control {
     /// Creates a switch.
-    #[must_use]
     pub fn toggle(label: impl Into<String>, on: bool) -> Self {
         Self {
             label: label.into(),
@@ -103,7 +103,6 @@ impl Control {
     }
 
     /// Creates a text field.
-    #[must_use]
     pub fn text(label: impl Into<String>, default: &str) -> Self {
         Self {
             label: label.into(),
@@ -114,7 +113,6 @@ impl Control {
     }
 
     /// Creates a choice of values. Each pair is a label and a value.
-    #[must_use]
     pub fn select<L: Into<String>, V: Into<String>>(
         label: impl Into<String>,
         default: &str,

@@ -26,6 +26,7 @@ use crate::json::{List, Members, Wire};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase")]
+#[must_use]
 pub struct Descriptor {
     /// The key of the entry: lower-case letters, digits, `-` and `_`.
     #[wire(skip)]
@@ -94,7 +95,6 @@ pub struct Model {
 
 impl Descriptor {
     /// Creates a descriptor of an agent at `/v1/query` without features.
-    #[must_use]
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -117,7 +117,6 @@ impl Descriptor {
 
     /// Sets the path at which the agent is mounted and to which requests are posted. Each agent of
     /// a server needs its own.
-    #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.route = path.into();
         let endpoints = self.endpoints.get_or_insert_default();
@@ -130,48 +129,41 @@ impl Descriptor {
 
     /// Sets the absolute URL for requests, if the Workspace must not derive it from the URL of
     /// `agents.json`. It does not change the path at which the agent is [mounted](Self::path).
-    #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.endpoints.get_or_insert_default().query = url.into();
         self
     }
 
     /// Enables feedback on answers and sets the path for it.
-    #[must_use]
     pub fn feedback(mut self, path: impl Into<String>) -> Self {
         self.endpoints.get_or_insert_default().feedback = path.into();
         self.option(FEEDBACK)
     }
 
     /// Sets the URL of this server, for front ends of 2024 that do not accept relative paths.
-    #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = url.into();
         self
     }
 
     /// Enables a feature of the Workspace.
-    #[must_use]
     pub fn enable(self, switch: Switch) -> Self {
         self.option(switch.as_str())
     }
 
     /// Adds an option that is always on; the request's `workspace_options` has it.
-    #[must_use]
     pub fn option(mut self, id: &str) -> Self {
         self.features.set(id, true.to_raw());
         self
     }
 
     /// Adds an option that the user can set; the request's `workspace_options` has it.
-    #[must_use]
     pub fn control(mut self, id: &str, control: Control) -> Self {
         self.features.set(id, control.to_raw());
         self
     }
 
     /// Adds a model that the user can select; the request's `model` has its id.
-    #[must_use]
     pub fn model(mut self, id: impl Into<String>, name: impl Into<String>) -> Self {
         self.models.push(Model {
             id: id.into(),

@@ -37,6 +37,7 @@ pub enum ArtifactType {
 /// artifact is sent. Later requests have the artifact as context.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[must_use]
 pub struct Artifact {
     /// The type.
     #[wire(name = "type", always)]
@@ -87,13 +88,11 @@ impl Artifact {
     }
 
     /// Creates a text in Markdown.
-    #[must_use]
     pub fn text(name: &str, text: &str) -> Self {
         Self::text_of(ArtifactType::Text, name, text)
     }
 
     /// Creates a document of HTML with CSS and inline SVG. Scripts are blocked.
-    #[must_use]
     pub fn html(name: &str, html: &str) -> Self {
         Self::text_of(ArtifactType::Html, name, html)
     }
@@ -129,7 +128,6 @@ impl Artifact {
     }
 
     /// Creates SQL to run on Snowflake.
-    #[must_use]
     pub fn snowflake_query(name: &str, sql: &str, source: QueryDataSource) -> Self {
         Self {
             query_data_source: Some(source),
@@ -138,7 +136,6 @@ impl Artifact {
     }
 
     /// Creates Python to run on Snowflake.
-    #[must_use]
     pub fn snowflake_python(name: &str, code: &str) -> Self {
         Self::text_of(ArtifactType::SnowflakePython, name, code)
     }
@@ -163,7 +160,6 @@ impl Artifact {
 
     /// Creates an artifact of a type that this crate does not know. Add further members to
     /// `unknown`.
-    #[must_use]
     pub fn raw(kind: &str, name: &str, content: Json) -> Self {
         let mut artifact = Self::text_of(kind.into(), name, "");
         artifact.content = Some(content);
@@ -171,7 +167,6 @@ impl Artifact {
     }
 
     /// Sets the name, in which `"` is replaced by `'`. An empty name is ignored.
-    #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         // The Workspace puts the name into an HTML attribute.
         let name = name.replace('"', "'");
@@ -184,7 +179,6 @@ impl Artifact {
     }
 
     /// Sets the description. An empty one is ignored.
-    #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         let description = description.into();
         if !description.is_empty() {

@@ -22,6 +22,7 @@ pub struct CitationCollection {
 /// A citation: one source of an answer.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[must_use]
 pub struct Citation {
     /// The id. The Workspace does not display a citation without one, so every constructor sets
     /// one.
@@ -43,6 +44,7 @@ pub struct Citation {
 /// The source of a citation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[must_use]
 pub struct SourceInfo {
     /// The type: `widget`, `direct retrieval`, `web`, `artifact`, or another one.
     #[wire(name = "type", always)]
@@ -104,7 +106,6 @@ impl BoundingBox {
 
 impl Citation {
     /// Creates a citation of a source.
-    #[must_use]
     pub fn new(source_info: SourceInfo) -> Self {
         Self::with_source(Env::default().uuid(), source_info)
     }
@@ -118,19 +119,16 @@ impl Citation {
     }
 
     /// Creates a citation of a widget, with the arguments with which its data was requested.
-    #[must_use]
     pub fn widget(widget: &Widget, arguments: &Members) -> Self {
         Self::new(SourceInfo::widget(widget, arguments))
     }
 
     /// Creates a citation of a web page.
-    #[must_use]
     pub fn web(url: impl Into<String>) -> Self {
         Self::new(SourceInfo::web(url))
     }
 
     /// Creates a citation of an artifact of this chat.
-    #[must_use]
     pub fn artifact(uuid: impl Into<String>, name: impl Into<String>) -> Self {
         Self::new(SourceInfo::artifact(uuid, name))
     }
@@ -149,14 +147,12 @@ impl Citation {
     }
 
     /// Sets the description of the source.
-    #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.source_info.description = description.into();
         self
     }
 
     /// Adds a passage to highlight in a PDF, as the boxes of its lines.
-    #[must_use]
     pub fn quote(mut self, boxes: impl IntoIterator<Item = BoundingBox>) -> Self {
         let passages = self.quote_bounding_boxes.get_or_insert_default();
         passages.push(boxes.into_iter().collect());
@@ -166,7 +162,6 @@ impl Citation {
 
 impl SourceInfo {
     /// Creates a source of a type.
-    #[must_use]
     pub fn new(kind: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
@@ -194,7 +189,6 @@ impl SourceInfo {
     }
 
     /// Creates a source for a widget, with the arguments with which its data was requested.
-    #[must_use]
     pub fn widget(widget: &Widget, arguments: &Members) -> Self {
         let mut metadata = Members::new();
         metadata.push("input_args", arguments.to_raw());

@@ -45,6 +45,7 @@ pub enum EventType {
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 #[wire(rename_all = "camelCase")]
+#[must_use]
 pub struct StatusUpdate {
     /// The severity of the step.
     #[wire(always)]
@@ -79,13 +80,11 @@ impl StatusUpdate {
     }
 
     /// Creates an ordinary step.
-    #[must_use]
     pub fn info(message: impl Into<String>) -> Self {
         Self::of(EventType::Info, message)
     }
 
     /// Creates a warning.
-    #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self::of(EventType::Warning, message)
     }
@@ -93,7 +92,6 @@ impl StatusUpdate {
     /// Creates a failure on which the Workspace deletes the latest call and its result from the
     /// chat. It is meant for a context overflow; use [`warning`](Self::warning) for all other
     /// failures.
-    #[must_use]
     pub fn error_deleting_last_call(message: impl Into<String>) -> Self {
         Self::of(EventType::Error, message)
     }
@@ -112,7 +110,6 @@ impl StatusUpdate {
     }
 
     /// Adds an artifact to display inside the step.
-    #[must_use]
     pub fn artifact(mut self, artifact: Artifact) -> Self {
         self.artifacts.get_or_insert_default().push(artifact);
         self

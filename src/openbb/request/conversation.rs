@@ -10,11 +10,11 @@ use crate::json::{Json, Kind, Wire};
 use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallOutcome, CallResult, ResultItem, media_type};
 use crate::openbb::{DataSource, FunctionCall};
-use crate::protocol::content::join;
 use crate::protocol::{
     self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, RawMessage,
     Tool, ToolResult, odd_lines,
 };
+use crate::vocabulary::contents::join;
 
 /// The function that runs a tool of an MCP server.
 const EXECUTE_AGENT_TOOL: &str = "execute_agent_tool";

@@ -2,7 +2,7 @@
 
 use crate::json::{Members, Wire};
 use crate::openbb::{Secret, Url};
-use crate::protocol::base64;
+use crate::vocabulary::base64;
 
 /// The user's own API keys. `Debug` does not print them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]

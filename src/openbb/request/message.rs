@@ -28,6 +28,7 @@ pub enum Role {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 #[wire(never_empty)]
+#[must_use]
 pub struct Message {
     /// The author, as sent on the wire. Use [`role`](Self::role()).
     pub role: Role,
@@ -54,7 +55,6 @@ pub struct Message {
 
 impl Message {
     /// Creates a message with a role and a text.
-    #[must_use]
     pub fn new(role: Role, text: &str) -> Self {
         Self {
             role,
@@ -64,19 +64,16 @@ impl Message {
     }
 
     /// Creates a message of the user.
-    #[must_use]
     pub fn human(text: &str) -> Self {
         Self::new(Role::Human, text)
     }
 
     /// Creates a message of an agent.
-    #[must_use]
     pub fn ai(text: &str) -> Self {
         Self::new(Role::Ai, text)
     }
 
     /// Creates the message in which the front end repeats a call to the agent.
-    #[must_use]
     pub fn ai_call(call: &FunctionCall) -> Self {
         // Today's Workspace repeats these two members only.
         let echo = FunctionCall::raw(call.function.clone(), call.input_arguments.clone());
@@ -84,7 +81,6 @@ impl Message {
     }
 
     /// Creates the result of a call. `data` has one entry for each data source.
-    #[must_use]
     pub fn tool(call: &FunctionCall, data: Json) -> Self {
         Self {
             role: Role::Tool,

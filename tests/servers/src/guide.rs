@@ -36,6 +36,11 @@ pub struct Servers;
 #[doc = include_str!("../../../src/guide/first_server.md")]
 pub struct FirstServer;
 
+/// The chapter on tools.
+#[cfg(doctest)]
+#[doc = include_str!("../../../src/guide/tools.md")]
+pub struct Tools;
+
 /// The chapter on WebSockets.
 #[cfg(doctest)]
 #[doc = include_str!("../../../src/guide/websocket.md")]
@@ -73,7 +78,7 @@ where
 }
 
 /// Runs a server, which goes with the process, and asks it.
-pub fn try_out<F, Fut>(serve: F)
+fn try_out<F, Fut>(serve: F)
 where
     F: FnOnce(TcpListener, Router) -> Fut + Send + 'static,
     Fut: Future<Output = std::io::Result<()>>,

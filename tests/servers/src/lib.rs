@@ -18,7 +18,7 @@ pub use answer::{Answer, events, numbers, response_id, send_as};
 pub use client::{Client, Response};
 #[cfg(doctest)]
 pub use guide::{FirstServer, Servers};
-pub use guide::{try_out, try_out_below, try_out_tokio};
+pub use guide::{try_out_below, try_out_tokio};
 pub use kernel::{accepted, memory, open};
 pub use nginx::Nginx;
 pub use program::Program;

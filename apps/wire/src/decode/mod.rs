@@ -23,6 +23,9 @@ pub(crate) struct Options {
     /// The protocol of the stream
     #[arg(long, short, value_parser = cli::any)]
     protocol: Kit,
+    /// Show also what each event adds to the answer
+    #[arg(long)]
+    deltas: bool,
     #[command(flatten)]
     input: Input,
 }
@@ -34,7 +37,7 @@ const KEPT: usize = 16 * 1024 * 1024;
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let kit = options.protocol;
     let mut reader = (kit.reader)();
-    let mut report = Report::new(screen);
+    let mut report = Report::new(screen, options.deltas);
     let mut frames = Frames::new(kit.framing).limit(LIMIT);
     let mut blocks = Blocks::new(kit.framing);
     let mut pieces = options.input.pieces(None)?;

@@ -16,6 +16,8 @@ use crate::verdict::{self, Failure, Verdict};
 /// The lines of the output.
 pub(super) struct Report<'a> {
     pub(super) screen: &'a mut Screen,
+    /// `true` if the deltas of each event are shown too.
+    deltas: bool,
     /// The number of the event, starting at 1.
     number: u64,
     /// The offset of the event in bytes.
@@ -42,6 +44,8 @@ struct Line<'a> {
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    deltas: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Data<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -57,9 +61,10 @@ enum Data<'a> {
 }
 
 impl<'a> Report<'a> {
-    pub(super) fn new(screen: &'a mut Screen) -> Self {
+    pub(super) fn new(screen: &'a mut Screen, deltas: bool) -> Self {
         Self {
             screen,
+            deltas,
             number: 0,
             offset: 0,
             events: 0,
@@ -157,6 +162,7 @@ impl<'a> Report<'a> {
                 event: Some(event.name()),
                 kind: &line.kind,
                 text: Some(&line.text),
+                deltas: &line.deltas,
                 data: Some(match Json::parse(event.data().to_owned()) {
                     Ok(json) => Data::Json(json),
                     Err(_) => Data::Text(event.data()),
@@ -166,12 +172,15 @@ impl<'a> Report<'a> {
         }
         let place = self.place();
         let (kind, text) = (plain(&line.kind), short(&line.text));
-        let line = match &*kind {
+        let shown = match &*kind {
             // White space at the ends of the text is significant.
             "text" | "refusal" => format!("{place}  {kind:<12}  \"{text}\""),
             _ => format!("{place}  {kind:<12}  {text}"),
         };
-        self.screen.line(line.trim_end())
+        self.screen.line(shown.trim_end())?;
+        let deltas = line.deltas.iter().filter(|_| self.deltas);
+        let mut deltas = deltas.map(|delta| format!("{:17}+ {}", "", short(delta)));
+        deltas.try_for_each(|delta| self.screen.line(delta))
     }
 
     /// Shows a fault.
@@ -190,6 +199,7 @@ impl<'a> Report<'a> {
                 event: None,
                 kind,
                 text: None,
+                deltas: &[],
                 data: None,
                 wrong: Some(wrong),
             });

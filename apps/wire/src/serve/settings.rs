@@ -269,7 +269,9 @@ impl UpstreamSettings {
             true => {
                 let listed = server.models().await;
                 let (listed, list) = listed.map_err(|why| {
-                    Failure::new(format!("--upstream: {why}: name a model with --model"))
+                    Failure::new(format!(
+                        "--upstream: no list of models, so name a model with --model: {why}"
+                    ))
                 })?;
                 if self.provider.is_none() {
                     let known = server.known(Some(&list));

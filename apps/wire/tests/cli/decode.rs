@@ -45,6 +45,16 @@ fn golden_streams_are_clean() {
         assert!(!seen.out.contains('\x1b'));
 
         let seen = run(&["decode", "-p", front, &file, "--json"], "");
+        let heard = seen
+            .json()
+            .into_iter()
+            .flat_map(|line| line["deltas"].as_array().cloned());
+        assert!(
+            heard
+                .flatten()
+                .any(|it| it.as_str().unwrap().starts_with("Text(")),
+            "{front}"
+        );
         let text: String = seen
             .json()
             .iter()
@@ -53,6 +63,25 @@ fn golden_streams_are_clean() {
             .collect();
         assert!(text.contains("\u{2028} separator"), "{text}");
     }
+}
+
+#[test]
+fn deltas_are_shown_below_their_event() {
+    let stream = "data: {\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let seen = run(&["decode", "-p", "openai", "--deltas"], stream);
+    let lines: Vec<_> = seen.out.lines().take(5).map(str::trim).collect();
+    let deltas = [
+        "+ Model(\"m\")",
+        "+ Text(\"Hel\")",
+        "+ Finished { needs_end: true }",
+    ];
+    assert!(lines[0].ends_with("\"Hel\""), "{}", seen.out);
+    assert!(
+        deltas.iter().all(|it| lines[1..].contains(it)),
+        "{}",
+        seen.out
+    );
+    assert!(!run(&["decode", "-p", "openai"], stream).out.contains("+ "));
 }
 
 #[test]

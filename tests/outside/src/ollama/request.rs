@@ -141,7 +141,7 @@ impl ChatMessage {
         }
     }
 
-    fn items(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn items(&self) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
         let text = self.content.as_str();
         let role = self.role();
         let said = match role {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::plain::escape_markdown;
 use crate::json::{Json, Kind};
-use crate::protocol::Table;
+use crate::vocabulary::Table;
 
 /// The maximum number of rows that are shown. Of further rows only the number is shown.
 const MAX_ROWS: usize = 100;

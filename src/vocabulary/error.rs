@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use super::{Failure, MAX_HEADERS, Refusal};
+use super::{MAX_HEADERS, Refusal};
 use crate::json::{JsonError, WriteError};
 use crate::sse::TooLarge;
 
@@ -282,6 +282,7 @@ impl ModelFault {
 /// assert_eq!(error.message(), "The setting `port` is not a number.");
 /// assert!(error.failure().retryable);
 /// ```
+#[must_use]
 pub struct AgentError {
     message: Option<Box<str>>,
     /// The time after which clients may retry; `None` if they must not.
@@ -294,7 +295,7 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// The message of a reply whose remaining events were not stored, for [`Extras::lost`](super::Extras::lost).
+    /// The message of a reply whose remaining events were not stored, for [`Extras::lost`](crate::protocol::Extras::lost).
     pub const LOST: &'static str = "Sorry, the rest of the answer is lost.";
 
     /// The message of a turn that a shutdown ends.
@@ -307,7 +308,6 @@ impl AgentError {
     const TOO_LONG: &'static str = "The prompt is too long for the model.";
 
     /// Creates a failure with a message for the user.
-    #[must_use]
     #[track_caller]
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self {
@@ -327,7 +327,6 @@ impl AgentError {
     /// failure with `?`.
     ///
     /// Return it before the first output: clients of chat completions recognize it by the HTTP status.
-    #[must_use]
     #[track_caller]
     pub fn too_long() -> Self {
         Self {
@@ -337,21 +336,18 @@ impl AgentError {
     }
 
     /// Sets the message that the user reads.
-    #[must_use]
     pub fn user_message(mut self, message: impl Into<Box<str>>) -> Self {
         self.message = Some(message.into());
         self
     }
 
     /// Allows clients to retry the turn, after a few seconds.
-    #[must_use]
     pub fn retryable(self) -> Self {
         self.retry_after(Refusal::RETRY_AFTER)
     }
 
     /// Allows clients to retry the turn after `delay`, which is the header `retry-after` of the response, in whole
     /// seconds. A failure after the first output has no header.
-    #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Self {
         self.retry_after = Some(delay);
         self
@@ -363,14 +359,12 @@ impl AgentError {
     /// [retryable](Self::retryable) failure. A protocol whose clients retry 400 sends another status instead.
     ///
     /// Some clients ignore `x-should-retry: false` and repeat a turn after status 429 and statuses from 500 on.
-    #[must_use]
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = Some(status);
         self
     }
 
     /// Adds a header of the response, at most 100. It is sent where the [status](Self::status) is.
-    #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         if self.headers.len() < MAX_HEADERS {
             self.headers.push((name, value));
@@ -492,5 +486,43 @@ impl fmt::Debug for AgentError {
             .field("cause", &self.cause)
             .field("location", &format_args!("{}", self.location))
             .finish()
+    }
+}
+
+/// The failure of a turn, as it is sent to the front end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure<'a> {
+    /// A message for the user.
+    pub message: &'a str,
+    /// `true` if the client may retry the turn. `false` by default, because a retry would repeat the side effects of an
+    /// agent.
+    pub retryable: bool,
+    /// `true` if the conversation is too long for the model. Some clients then compact the conversation.
+    pub too_long: bool,
+    /// The code or the class of an error that was read from a stream. A session writes its own.
+    pub code: Option<&'a str>,
+}
+
+impl<'a> Failure<'a> {
+    /// Creates a failure that must not be retried.
+    #[must_use]
+    pub fn new(message: &'a str) -> Self {
+        Self {
+            message,
+            retryable: false,
+            too_long: false,
+            code: None,
+        }
+    }
+
+    /// Converts the failure into the refusal of a request, with `status`. A client may retry after `delay`.
+    pub(crate) fn to_refusal(self, status: StatusCode, delay: Option<Duration>) -> Refusal {
+        let refusal = Refusal::new(status, self.message.to_owned());
+        match (self.too_long, delay) {
+            (true, _) => refusal.code(Refusal::TOO_LONG),
+            (_, Some(delay)) => refusal.code("overloaded").retry_after(delay),
+            _ => refusal.code("agent_failed"),
+        }
     }
 }

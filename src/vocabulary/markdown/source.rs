@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::plain::{escape_markdown, line, target};
-use crate::protocol::Citation;
+use crate::vocabulary::Citation;
 
 /// Returns the list of sources at the end of an answer. Empty if there are no sources.
 pub(crate) fn sources(citations: &[Citation]) -> String {

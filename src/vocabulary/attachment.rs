@@ -72,6 +72,7 @@ const SIGNATURES: [(usize, &[u8], &str); 13] = [
 /// A file that was sent with a message or a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Attachment<'a> {
     /// The file's name, if the front end sends one.
     pub name: Option<Cow<'a, str>>,
@@ -88,7 +89,6 @@ pub struct Attachment<'a> {
 
 impl<'a> Attachment<'a> {
     /// Creates an attachment without a name or a media type.
-    #[must_use]
     pub fn new(content: AttachmentContent<'a>) -> Self {
         Self {
             name: None,
@@ -100,7 +100,6 @@ impl<'a> Attachment<'a> {
 
     /// Creates an attachment from a URL. A `data:` URL (RFC 2397) becomes its content; one that is not valid stays a
     /// URL.
-    #[must_use]
     pub fn from_url(url: Cow<'a, str>) -> Self {
         let Some((media_type, is_base64, start)) = data_url(&url) else {
             return Self::new(AttachmentContent::Url(url));
@@ -129,21 +128,18 @@ impl<'a> Attachment<'a> {
     }
 
     /// Sets the file's name.
-    #[must_use]
     pub fn name(mut self, name: impl Into<Cow<'a, str>>) -> Self {
         self.name = Some(name.into()).filter(|name| !name.is_empty());
         self
     }
 
     /// Sets the media type.
-    #[must_use]
     pub fn media_type(mut self, media_type: impl Into<Cow<'a, str>>) -> Self {
         self.media_type = Some(media_type.into()).filter(|media_type| !media_type.is_empty());
         self
     }
 
     /// Sets the kind that the part with the file declares.
-    #[must_use]
     pub fn declared(mut self, kind: AttachmentKind) -> Self {
         self.declared = Some(kind);
         self
@@ -185,7 +181,6 @@ impl<'a> Attachment<'a> {
     }
 
     /// Converts into an attachment that borrows nothing.
-    #[must_use]
     pub fn into_owned(self) -> Attachment<'static> {
         let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
         Attachment {

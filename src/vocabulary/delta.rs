@@ -6,8 +6,8 @@ use std::fmt;
 use super::{Failure, Part};
 use crate::json::{Json, Members};
 
-/// A piece of an answer, as [`Protocol::deltas`](super::Protocol::deltas) reads it from an event: the inverse of the
-/// parts that a [`Session`](super::Session) writes.
+/// A piece of an answer, as [`Protocol::deltas`](crate::protocol::Protocol::deltas) reads it from an event: the inverse of the
+/// parts that a [`Session`](crate::protocol::Session) writes.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Delta<'a> {
@@ -43,10 +43,11 @@ pub enum Delta<'a> {
 /// Members of an answer, or of an [item](Delta::Item) of it, that only one protocol has. They are created only if they
 /// are needed.
 #[derive(Clone, Copy)]
+#[must_use]
 pub struct Native<'a> {
-    pub(super) item: Option<u64>,
-    pub(super) form: NativeForm,
-    pub(super) members: &'a dyn Fn() -> Json,
+    pub(crate) item: Option<u64>,
+    pub(crate) form: NativeForm,
+    pub(crate) members: &'a dyn Fn() -> Json,
 }
 
 /// The relation of [`Native`] members to earlier ones of the same item.
@@ -63,7 +64,6 @@ pub enum NativeForm {
 
 impl<'a> Native<'a> {
     /// Creates members of the answer.
-    #[must_use]
     pub fn of_answer(form: NativeForm, members: &'a dyn Fn() -> Json) -> Self {
         Self {
             item: None,
@@ -73,7 +73,6 @@ impl<'a> Native<'a> {
     }
 
     /// Creates members of an item, to which the pieces after it belong too.
-    #[must_use]
     pub fn of_item(item: u64, form: NativeForm, members: &'a dyn Fn() -> Json) -> Self {
         Self {
             item: Some(item),
@@ -94,6 +93,7 @@ impl fmt::Debug for Native<'_> {
 /// A fragment of a call, or a complete call.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
+#[must_use]
 pub struct CallDelta<'a> {
     /// The number that all fragments of the call share.
     pub key: u64,
@@ -126,7 +126,6 @@ pub enum CallForm {
 
 impl<'a> CallDelta<'a> {
     /// Creates a fragment.
-    #[must_use]
     pub fn new(key: u64, id: &'a str, name: &'a str, arguments: &'a str) -> Self {
         Self {
             key,
@@ -138,13 +137,11 @@ impl<'a> CallDelta<'a> {
     }
 
     /// Sets the form.
-    #[must_use]
     pub fn form(self, form: CallForm) -> Self {
         Self { form, ..self }
     }
 
     /// Sets the members that only this protocol has.
-    #[must_use]
     pub fn members(self, members: Cow<'a, Members>) -> Self {
         Self { members, ..self }
     }

@@ -73,7 +73,7 @@ impl Usage {
     }
 
     /// Returns the larger of two totals, for each figure.
-    pub(super) fn max(self, other: Self) -> Self {
+    pub(crate) fn max(self, other: Self) -> Self {
         self.zip(other, u64::max)
     }
 

@@ -20,6 +20,7 @@ use crate::json::{self, Escape, Json, JsonError, Kind, List, Members};
 /// assert_eq!(refusal.to_string(), "messages: must not be empty");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Refusal {
     status: StatusCode,
     code: Cow<'static, str>,
@@ -42,7 +43,6 @@ impl Refusal {
     pub(crate) const RETRY_AFTER: Duration = Duration::from_secs(5);
 
     /// Creates a refusal with a status and a message.
-    #[must_use]
     pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             status,
@@ -54,7 +54,6 @@ impl Refusal {
     }
 
     /// Sets the place of the fault in the body, such as `messages[3].role`.
-    #[must_use]
     pub fn at(mut self, path: impl Into<Box<str>>) -> Self {
         self.path = path.into();
         self
@@ -77,7 +76,6 @@ impl Refusal {
     /// assert_eq!(refusal.to_string(), "text: must be a string");
     /// # Ok::<(), copilot_wire::json::JsonError>(())
     /// ```
-    #[must_use]
     pub fn required(name: &str, wanted: Kind, unknown: &Members) -> Self {
         let message: Cow<'static, str> = match unknown.get(name).map(Json::kind) {
             None => "is missing or empty".into(),
@@ -99,7 +97,6 @@ impl Refusal {
     }
 
     /// Sets a short name for the kind of refusal, for programs to read.
-    #[must_use]
     pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
         self.code = code.into();
         self
@@ -107,7 +104,6 @@ impl Refusal {
 
     /// Adds a header of the response, such as `www-authenticate`, at most 100. The header `retry-after` makes the refusal
     /// [retryable](Self::retryable).
-    #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         if self.headers.len() < MAX_HEADERS {
             self.headers.push((name, value));
@@ -117,7 +113,6 @@ impl Refusal {
 
     /// Allows clients to repeat the request after `delay`: sets the header `retry-after`, in whole seconds and at least
     /// one.
-    #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Self {
         let seconds = delay.as_millis().div_ceil(1000).max(1);
         let seconds = u64::try_from(seconds).unwrap_or(u64::MAX);
@@ -128,7 +123,6 @@ impl Refusal {
     /// Allows clients to repeat the request, after a few seconds. By default the response has the header
     /// `x-should-retry: false`, without which clients of models repeat requests after the statuses 401, 408, 429
     /// and those from 500 on.
-    #[must_use]
     pub fn retryable(self) -> Self {
         self.retry_after(Self::RETRY_AFTER)
     }

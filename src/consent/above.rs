@@ -1,8 +1,8 @@
 //! The check of everything that stands around a question in a request.
 
-use super::super::{RawMessage, Role};
 use super::text::{count, is_plain, is_token};
 use crate::json::each_string_inside;
+use crate::vocabulary::{RawMessage, Role};
 
 /// A question as it stands in the request, and its answer.
 pub(super) struct Asked<'a> {

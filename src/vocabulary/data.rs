@@ -26,7 +26,6 @@ impl Status {
 
 impl Status {
     /// Reads the level and the details of a status from the members of a JSON object.
-    #[must_use]
     pub fn read(message: impl Into<String>, data: &Json) -> Self {
         let mut status = Self::new(message);
         status.level = match text_of(data, "level").as_deref() {

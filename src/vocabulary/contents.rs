@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::iter;
 
-use super::content::join;
 use super::wrapping::{is_wrapping, split_reminder};
 use super::{
     Attachment, AttachmentContent, AttachmentKind, HistoryItem, Message, Role, ToolResult,
@@ -440,4 +439,16 @@ fn media_type(json: &Json) -> String {
 
 fn text(json: &Json, name: &str) -> Option<String> {
     Some(json.get(name)?.string()?.into_owned())
+}
+
+/// Joins texts with line breaks.
+pub(crate) fn join<'a>(texts: impl IntoIterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
+    let mut texts = texts.into_iter();
+    let mut all = texts.next().unwrap_or_default();
+    for text in texts {
+        let all = all.to_mut();
+        all.push('\n');
+        all.push_str(&text);
+    }
+    all
 }

@@ -34,7 +34,7 @@ use decision::Typed;
 use ledger::Ledger;
 use proof::{FIRST, Found, Key, Parsed, Question};
 
-use super::{Confirmation, Env, RawMessage, SendError};
+use crate::vocabulary::{Confirmation, RawMessage, SendError};
 
 /// The maximum number of characters of title and message together, as they are shown.
 const LONGEST: usize = 8_000;
@@ -273,10 +273,10 @@ impl Asking {
     }
 
     /// Marks the questions that are open at this place as used, because a new turn begins here. Returns them.
-    pub(crate) fn close(&self, env: &Env) -> Vec<Asked> {
+    pub(crate) fn close(&self, minute: u64) -> Vec<Asked> {
         let ledger = &self.consent.0.ledger;
         match ledger.has_open() {
-            true => ledger.close(self.place(&self.message), minute(env)),
+            true => ledger.close(self.place(&self.message), minute),
             false => Vec::new(),
         }
     }
@@ -286,9 +286,13 @@ impl Asking {
     /// # Errors
     ///
     /// [`SendError::Invalid`] when the question or its id is too long, or if there is no randomness.
-    pub(crate) fn ask(&self, confirmation: &Confirmation, env: &Env) -> Result<String, SendError> {
+    pub(crate) fn ask(
+        &self,
+        confirmation: &Confirmation,
+        minute: u64,
+    ) -> Result<String, SendError> {
         let place = self.place(&self.message);
-        self.consent.ask(place, confirmation, minute(env))
+        self.consent.ask(place, confirmation, minute)
     }
 }
 
@@ -302,11 +306,6 @@ pub(crate) struct Exchange<'a, P, M, S> {
     pub(crate) strings: S,
     pub(crate) asked: &'a str,
     pub(crate) answer: &'a str,
-}
-
-/// Returns the minutes since the Unix epoch.
-pub(crate) fn minute(env: &Env) -> u64 {
-    env.unix_time() / 60
 }
 
 /// Returns [`Verdict::Changed`] if `asked` repeats the reason of `verdict`, which means that the question was asked

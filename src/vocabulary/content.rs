@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Attachment;
-use super::contents::Contents;
+use super::contents::{Contents, join};
 use super::redacted::Size;
 use crate::json::{Json, JsonError, Kind, List, Reader, ValueWriter, Wire, wire};
 
@@ -93,18 +93,6 @@ impl<P> Content<P> {
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
-}
-
-/// Joins texts with line breaks.
-pub(crate) fn join<'a>(texts: impl IntoIterator<Item = Cow<'a, str>>) -> Cow<'a, str> {
-    let mut texts = texts.into_iter();
-    let mut all = texts.next().unwrap_or_default();
-    for text in texts {
-        let all = all.to_mut();
-        all.push('\n');
-        all.push_str(&text);
-    }
-    all
 }
 
 impl<P: Wire> Wire for Content<P> {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::protocol::redacted::Cut;
+use crate::vocabulary::redacted::Cut;
 
 /// An error in the arguments of a call. It contains no values, and is never longer than a few
 /// lines: names and lists of the schema, which came with the request, are truncated.

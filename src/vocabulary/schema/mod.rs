@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use fault::Fault;
 
 use crate::json::{Json, Kind, List, Wire};
-use crate::protocol::SendError;
-use crate::protocol::redacted::Cut;
+use crate::vocabulary::SendError;
+use crate::vocabulary::redacted::Cut;
 
 /// The maximum depth to which schemas are followed.
 const DEPTH: usize = 16;

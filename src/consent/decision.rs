@@ -95,7 +95,7 @@ pub enum Verdict {
     Changed,
     /// The store that servers share for used questions is not available now.
     Unchecked,
-    /// The user wrote something other than an answer, see the [prompt](super::super::Conversation::prompt).
+    /// The user wrote something other than an answer, see the [prompt](crate::protocol::Conversation::prompt).
     Other,
 }
 

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Cut, SendError, Usage};
+use super::{Cut, Notice, SendError, Usage};
 use crate::json::{Json, Kind, Members, WriteError};
 
-/// A part of a reply, as [`Blocks::part`](super::Blocks::part) receives it.
+/// A part of a reply, as [`Blocks::part`](crate::protocol::Blocks::part) receives it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
@@ -55,6 +55,7 @@ pub enum Level {
 /// A step of the work, displayed while the user waits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Status {
     /// The severity.
     pub level: Level,
@@ -66,7 +67,6 @@ pub struct Status {
 
 impl Status {
     /// Creates an ordinary step.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             level: Level::Info,
@@ -76,7 +76,6 @@ impl Status {
     }
 
     /// Creates a step with the level [`Warning`](Level::Warning).
-    #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self {
             level: Level::Warning,
@@ -85,7 +84,6 @@ impl Status {
     }
 
     /// Adds a name and a value to display with the step.
-    #[must_use]
     pub fn detail(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.details.push((name.into(), value.into()));
         self
@@ -149,7 +147,6 @@ impl ToolRun {
     }
 
     /// Returns the run as a status, for front ends that cannot show runs of tools.
-    #[must_use]
     pub fn to_status(&self) -> Status {
         let (status, label, outcome) = match &self.outcome {
             Ok(result) => {
@@ -173,6 +170,7 @@ impl ToolRun {
 /// A source of the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[must_use]
 pub struct Citation {
     /// The title.
     pub title: String,
@@ -189,7 +187,6 @@ pub struct Citation {
 
 impl Citation {
     /// Creates a source with a title.
-    #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -212,21 +209,18 @@ impl Citation {
     }
 
     /// Sets the URL of the source.
-    #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = Some(url.into());
         self
     }
 
     /// Sets the id of the document in context that is the source.
-    #[must_use]
     pub fn document(mut self, id: impl Into<String>) -> Self {
         self.document = Some(id.into());
         self
     }
 
     /// Sets the cited passage.
-    #[must_use]
     pub fn excerpt(mut self, excerpt: impl Into<String>) -> Self {
         self.excerpt = Some(excerpt.into());
         self
@@ -389,55 +383,12 @@ impl Chart {
     }
 }
 
-/// An error that the user should know about and that does not end the turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Notice {
-    /// A message for the user.
-    pub message: String,
-    /// A short name for the kind of failure.
-    pub code: Cow<'static, str>,
-    /// The names and values that the error concerns.
-    pub identifier: Option<String>,
-}
-
-impl Notice {
-    /// Creates a notice with the code `error`.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            code: Cow::Borrowed("error"),
-            identifier: None,
-        }
-    }
-
-    /// Returns the message as Markdown, in a paragraph of its own.
-    #[must_use]
-    pub fn to_markdown(&self) -> String {
-        super::markdown::notice(self)
-    }
-
-    /// Sets the short name for the kind of failure.
-    #[must_use]
-    pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
-        self.code = code.into();
-        self
-    }
-
-    /// Sets the names and values that the error concerns.
-    #[must_use]
-    pub fn identifier(mut self, identifier: impl Into<String>) -> Self {
-        self.identifier = Some(identifier.into());
-        self
-    }
-}
-
 /// A question that the user answers with yes or no in the next turn.
 ///
 /// [`Request::decision`](crate::Request::decision) of the next request returns the answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Confirmation {
     /// The id that the answer refers to. It should be unique in the conversation.
     pub id: String,
@@ -448,13 +399,12 @@ pub struct Confirmation {
     /// Data that is returned with the answer, if the front end supports that.
     pub data: Option<Json>,
     /// Suggested answers, for front ends that show buttons with texts. They cannot include the yes, because a yes needs
-    /// the code of the question. A suggested answer is returned as the user's [`prompt`](super::Conversation::prompt).
+    /// the code of the question. A suggested answer is returned as the user's [`prompt`](crate::protocol::Conversation::prompt).
     pub answers: Vec<String>,
 }
 
 impl Confirmation {
     /// Creates a question.
-    #[must_use]
     pub fn new(
         id: impl Into<String>,
         title: impl Into<String>,
@@ -470,14 +420,12 @@ impl Confirmation {
     }
 
     /// Sets the data that is returned with the answer: a JSON object.
-    #[must_use]
     pub fn data(mut self, data: Json) -> Self {
         self.data = Some(data);
         self
     }
 
     /// Sets the suggested answers.
-    #[must_use]
     pub fn answers(mut self, answers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.answers = answers.into_iter().map(Into::into).collect();
         self
@@ -487,7 +435,7 @@ impl Confirmation {
 /// A function that returns the text of a question.
 type Ask<'a> = dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a;
 
-/// A [`Confirmation`] as [`Blocks::part`](super::Blocks::part) receives it.
+/// A [`Confirmation`] as [`Blocks::part`](crate::protocol::Blocks::part) receives it.
 #[derive(Clone, Copy)]
 pub struct Question<'a> {
     confirmation: &'a Confirmation,
@@ -534,7 +482,7 @@ impl std::fmt::Debug for Question<'_> {
 
 /// A call of a tool that the front end offered.
 ///
-/// The result is among the next request's [`results`](super::Conversation::results).
+/// The result is among the next request's [`results`](crate::protocol::Conversation::results).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
