@@ -269,8 +269,6 @@ impl Reply {
             return;
         };
         let [.., text_done, part_done] = block.kind.events();
-        // At once: the text is written three times here, and once more with the response.
-        out.reserve(4 * block.text.len());
         // The text is moved from event to event, not cloned, because it may be large.
         let text = Some(mem::take(&mut block.text));
         let (text, refusal) = match block.kind {
