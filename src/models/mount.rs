@@ -57,9 +57,12 @@ impl<P: Dialect> Mount for Model<P> {
         }
         let path = format!("{base}{}", P::PATH);
         P::routes(&path, site)?;
-        list::<P>(site, &base, self.card)?;
-        let dialect = PhantomData::<fn() -> P>;
-        site.shared_route(Method::POST, &path, Answers { base, dialect })
+        let answers = Answers {
+            base: base.clone(),
+            dialect: PhantomData::<fn() -> P>,
+        };
+        site.shared_route(Method::POST, &path, answers)?;
+        list::<P>(site, &base, self.card)
     }
 }
 
