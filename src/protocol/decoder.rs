@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::surrogates::Surrogates;
 use super::text_template::LastEvent;
-use super::{Decode, EventError, Events, Frames, Framing, Protocol};
+use super::{Decode, Delta, EventError, Events, Frames, Framing, Part, Protocol};
 use crate::json::Json;
 use crate::sse;
 
@@ -125,9 +125,12 @@ impl<P: Protocol> EventDecoder<P> {
             };
             if self.last.change(&frame) {
                 P::FRAMING.copy(&frame, out);
+                let is_text = || self.last.event.as_ref().is_some_and(is_only_text::<P>);
                 let joined = match P::FRAMING {
-                    Framing::Sse => self.last.join(&mut self.frames.events, input, out),
-                    Framing::Lines => 0,
+                    Framing::Sse if !input.is_empty() && is_text() => {
+                        self.last.join(&mut self.frames.events, input, out)
+                    }
+                    _ => 0,
                 };
                 return Ok(Some((self.last.event.as_ref(), 1 + joined)));
             }
@@ -180,3 +183,15 @@ impl<P: Protocol> Default for EventDecoder<P> {
 }
 
 opaque_debug!(impl[P: Protocol] EventDecoder for EventDecoder<P>);
+
+/// Returns `true` if an event is a piece of one text, and means nothing else that another event could mean again.
+#[allow(dead_code, reason = "only dialects of models pass answers on")]
+fn is_only_text<P: Protocol>(event: &P::Event) -> bool {
+    let (mut texts, mut others) = (0, 0);
+    P::deltas(event, &mut |delta| match delta {
+        Delta::Text(_) | Delta::Part(Part::Reasoning(_)) => texts += 1,
+        Delta::Model(_) | Delta::Item(_) => {}
+        _ => others += 1,
+    });
+    (texts, others) == (1, 0)
+}

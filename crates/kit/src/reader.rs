@@ -61,9 +61,6 @@ pub trait EventReader {
     fn end(&mut self) -> Result<(), EventError>;
 }
 
-/// The limit in bytes of an event that arrives in fragments.
-const LIMIT: usize = 256 * 1024 * 1024;
-
 pub(super) struct Lines<P: Protocol> {
     decoder: P::Decoder,
     /// `true` after a failure that ends the answer: a regular end is then not required.
@@ -73,7 +70,8 @@ pub(super) struct Lines<P: Protocol> {
 impl<P: Protocol> Lines<P> {
     pub(super) fn new() -> Self {
         Self {
-            decoder: P::Decoder::default().limit(LIMIT),
+            // An event may arrive in fragments.
+            decoder: P::Decoder::default().limit(256 * 1024 * 1024),
             failed: false,
         }
     }
