@@ -32,10 +32,10 @@ pub(super) struct Staging {
 /// The number of unsent bytes from which on a write waits until the body is polled.
 pub(super) const HIGH_WATER: usize = 16 * 1024;
 
-/// The spare capacity that is reserved before each write: enough for a typical event, or for the events of a packet that
-/// are passed on. Agents write either one or two events at a time or as many as fit into a frame, so intermediate sizes
-/// are not needed, and growing moves hardly any bytes.
-const SPARE: usize = 2048;
+/// The spare capacity that is reserved before each write: enough for a typical event. Agents write either one or two
+/// events at a time or as many as fit into a frame, so intermediate sizes are not needed, and growing moves hardly any
+/// bytes.
+const SPARE: usize = 512;
 
 /// The size up to which a frame is copied out of its buffer, so that the buffer is reused, which saves its growth. Whole
 /// answers of few events are as large.
