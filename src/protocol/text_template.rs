@@ -167,9 +167,9 @@ impl Template {
         }
         let start = offset(&inside)? + 1;
         let end = start + inside.as_bytes().len().checked_sub(2)?;
-        let (mut head, mut middle) = (data.get(..start)?, None);
-        // If the text is not equal to its bytes in the data, it contains escapes.
-        if data.get(start..end)? != member.text || data.contains('\n') {
+        let (mut head, tail, mut middle) = (data.get(..start)?, data.get(end..)?, None);
+        // If the text is not equal to its bytes in the data, it contains escapes. A string has no line ends.
+        if data.get(start..end)? != member.text || [head, tail].iter().any(|it| it.contains('\n')) {
             return None;
         }
         let counter = member.counter.and_then(|(key, _)| json.get(key));
@@ -183,7 +183,7 @@ impl Template {
             name: frame.name().into(),
             head: head.into(),
             middle,
-            tail: data.get(end..)?.into(),
+            tail: tail.into(),
         })
     }
 }
