@@ -110,7 +110,7 @@ impl<P: Protocol> EventDecoder<P> {
         &mut self,
         input: &mut &[u8],
         out: &mut Vec<u8>,
-    ) -> Result<Option<(Option<&P::Event>, u64)>, EventError> {
+    ) -> Result<Option<Passed<'_, P::Event>>, EventError> {
         if let Some(event) = self.events.pop() {
             return Ok(Some((Some(self.last.set(event, None)), 1)));
         }
@@ -183,6 +183,9 @@ impl<P: Protocol> Default for EventDecoder<P> {
 }
 
 opaque_debug!(impl[P: Protocol] EventDecoder for EventDecoder<P>);
+
+/// What frames mean together, and their number.
+type Passed<'e, E> = (Option<&'e E>, u64);
 
 /// Returns `true` if an event is a piece of one text, and means nothing else that another event could mean again.
 #[allow(dead_code, reason = "only dialects of models pass answers on")]

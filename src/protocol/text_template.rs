@@ -190,9 +190,8 @@ impl Template {
 
 /// Returns `true` if a text is a piece of a longer one: empty text may have another meaning, and the last character may
 /// be half of a pair, whose other half is in a later event.
-fn is_piece(text: &Cow<'_, str>) -> bool {
-    let is_half = matches!(text, Cow::Owned(text) if text.ends_with('\u{FFFD}'));
-    !text.is_empty() && !is_half
+fn is_piece(text: &str) -> bool {
+    !text.is_empty() && !text.ends_with('\u{FFFD}')
 }
 
 /// Returns a member of an object, or of the only element of an array.
