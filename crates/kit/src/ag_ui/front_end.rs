@@ -292,11 +292,11 @@ impl FrontEnd for App {
             self.calls = calls;
             return Next::Calls(made);
         }
-        let said = self.input.raw_history().filter_map(|item| match item {
+        let mut said = self.input.raw_history().filter_map(|item| match item {
             HistoryItem::Message(message) if message.role == Role::Assistant => Some(message),
             _ => None,
         });
-        let asked = said.last().and_then(|message| question(&message.text));
+        let asked = said.next_back().and_then(|message| question(&message.text));
         asked.map_or(Next::Nothing, Next::Question)
     }
 
