@@ -72,11 +72,8 @@ fn weight(body: &[u8]) -> f64 {
     (213 * count(b'{') + 13 * count(b',')).max(body.len()) as f64
 }
 
-/// The bytes of the buffers of every turn, which are kept for its next events, however short its request is.
-const TURN: f64 = 4096.0;
-
-/// Checks the most bytes that are held at a time while each request is answered, beside the buffers of a turn, for each
-/// byte of the request, and at most seven for each byte of its weight.
+/// Checks the most bytes that are held at a time while each request is answered, for each byte of the request, and at most
+/// seven for each byte of its weight.
 fn check(cases: Vec<Case>, most: f64) {
     let mut failed = Vec::new();
     for case in cases {
@@ -84,7 +81,7 @@ fn check(cases: Vec<Case>, most: f64) {
         let info = allocation_counter::measure(|| {
             assert!((case.answer)(body.clone()) > 0);
         });
-        let held = info.bytes_max as f64 - TURN;
+        let held = info.bytes_max as f64;
         let (bytes, weighed) = (held / body.len() as f64, held / weight(&body));
         println!(
             "{bytes:7.2} a byte, {weighed:5.2} a byte of its weight: {}",
