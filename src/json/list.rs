@@ -61,6 +61,21 @@ impl<T> List<T> {
         })
     }
 
+    /// Returns an iterator over the valid elements in order, each with the invalid ones directly before it, and last those
+    /// behind all of them.
+    #[allow(dead_code, reason = "not every protocol has them in its history")]
+    pub(crate) fn rows(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (impl ExactSizeIterator<Item = &Json>, Option<&T>)> {
+        let odd = self.odd.as_ref().map_or(&[][..], |odd| &odd.0);
+        (0..=self.known.len()).map(move |at| {
+            let start = odd.partition_point(|(before, _)| *before < at);
+            let end = odd.partition_point(|(before, _)| *before <= at);
+            let row = odd.get(start..end).unwrap_or_default();
+            (row.iter().map(|(_, json)| json), self.known.get(at))
+        })
+    }
+
     fn odd_elements(&self) -> impl Iterator<Item = &(usize, Json)> {
         self.odd.iter().flat_map(|odd| &odd.0)
     }

@@ -119,24 +119,19 @@ impl Conversation for ResponsesRequest {
 
 /// Returns what the items say. Those in another form that follow each other are one message.
 fn all_items(list: &List<Item>) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
-    let mut rows = Vec::with_capacity(list.len());
-    for item in list.all() {
-        match (item, rows.last_mut()) {
-            (Err(json), Some(Err(row))) => Vec::push(row, json),
-            (item, _) => rows.push(item.map_err(|json| vec![json])),
-        }
-    }
-    rows.into_iter().flat_map(|row| match row {
-        Ok(item) => items(item),
-        Err(row) => match *row {
-            [json] if json.is_null() => Vec::new(),
-            [json] => Contents::read(json).into_message(Role::Other),
-            _ => {
-                let row: Vec<_> = row.iter().map(|json| json.text()).collect();
-                let message = Message::new(Role::Other, row.join("\n"));
-                vec![HistoryItem::Message(message)]
+    list.rows().flat_map(|(mut odd, item)| {
+        let is_row = odd.len() > 1;
+        let mut said = match odd.next() {
+            Some(json) if is_row => {
+                let mut row = json.text().to_owned();
+                odd.for_each(|json| row.extend(["\n", json.text()]));
+                vec![HistoryItem::Message(Message::new(Role::Other, row))]
             }
-        },
+            Some(json) if !json.is_null() => Contents::read(json).into_message(Role::Other),
+            _ => Vec::new(),
+        };
+        said.extend(item.into_iter().flat_map(items));
+        said
     })
 }
 
