@@ -411,7 +411,8 @@ impl Profile {
     }
 }
 
-/// Returns `true` if a server accepts the name of a tool, or if it is not this name that it refuses.
+/// Returns `true` if the name of a tool has at most `longest` characters, and only those that every server accepts. A name
+/// that is missing is left to the server.
 pub(super) fn is_name(name: &str, longest: usize) -> bool {
     let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     let begins = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';

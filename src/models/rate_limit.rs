@@ -6,7 +6,7 @@ use http::header::HeaderName;
 /// The figures whose values are the same in every dialect. The form of the time of a reset is another in each.
 const FIGURES: [&str; 2] = ["limit", "remaining"];
 
-/// What precedes a figure and its unit.
+/// The text before a figure and its unit.
 const PREFIX: &[u8; 10] = b"ratelimit-";
 
 /// Returns `true` for a header that tells a rate limit.

@@ -1,4 +1,4 @@
-//! What a protocol decodes: frames into events.
+//! Decoding of frames into the events of a protocol.
 
 use std::collections::VecDeque;
 

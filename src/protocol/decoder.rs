@@ -184,7 +184,7 @@ impl<P: Protocol> Default for EventDecoder<P> {
 
 opaque_debug!(impl[P: Protocol] EventDecoder for EventDecoder<P>);
 
-/// What frames mean together, and their number.
+/// The event that several frames mean together, and their number.
 type Passed<'e, E> = (Option<&'e E>, u64);
 
 /// Returns `true` if an event is a piece of one text, and means nothing else that another event could mean again.

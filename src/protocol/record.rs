@@ -1,4 +1,4 @@
-//! What is counted and kept of a running turn, for its report.
+//! The record of a running turn, from which its report is made.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};

@@ -1,4 +1,4 @@
-//! What agents say and read, in whatever protocol: values without clock, I/O or state.
+//! The vocabulary of agents: the values that they say and read in every protocol, without clock, I/O or state.
 
 mod answer_options;
 mod attachment;

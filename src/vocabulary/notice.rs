@@ -1,4 +1,4 @@
-//! What the user should know about an answer: errors, and the reason why it is not complete.
+//! Notices about an answer: errors, and the reason why it is not complete.
 
 use std::borrow::Cow;
 

@@ -381,14 +381,6 @@ fn a_server_that_cannot_be_reached_is_a_failure_of_the_turn() {
         "{}",
         listed.err
     );
-
-    let nothing = run(&["serve"], "");
-    assert_eq!(nothing.status, 2);
-    assert!(
-        nothing.err.contains("wire serve --config <FILE>"),
-        "{}",
-        nothing.err
-    );
 }
 
 #[test]
