@@ -50,20 +50,12 @@ impl<T> List<T> {
 
     /// Returns an iterator over all elements in order, the invalid ones as raw JSON.
     pub fn all(&self) -> impl Iterator<Item = Result<&T, &Json>> {
-        let mut odd = self.odd_elements().peekable();
-        let mut known = self.known.iter().enumerate().peekable();
-        std::iter::from_fn(move || {
-            let at = known.peek().map_or(usize::MAX, |(at, _)| *at);
-            match odd.next_if(|(before, _)| *before <= at) {
-                Some((_, json)) => Some(Err(json)),
-                None => known.next().map(|(_, value)| Ok(value)),
-            }
-        })
+        let rows = self.rows();
+        rows.flat_map(|(odd, known)| odd.map(Err).chain(known.map(Ok)))
     }
 
     /// Returns an iterator over the valid elements in order, each with the invalid ones directly before it, and last those
     /// behind all of them.
-    #[allow(dead_code, reason = "not every protocol has them in its history")]
     pub(crate) fn rows(
         &self,
     ) -> impl DoubleEndedIterator<Item = (impl ExactSizeIterator<Item = &Json>, Option<&T>)> {
