@@ -121,7 +121,7 @@ impl Conversation for ResponsesRequest {
 fn all_items(list: &List<Item>) -> impl DoubleEndedIterator<Item = HistoryItem<'_>> + Send {
     list.rows().flat_map(|(mut odd, item)| {
         let is_row = odd.len() > 1;
-        let mut said = match odd.next() {
+        let said = match odd.next() {
             Some(json) if is_row => {
                 let mut row = json.text().to_owned();
                 odd.for_each(|json| row.extend(["\n", json.text()]));
@@ -130,8 +130,9 @@ fn all_items(list: &List<Item>) -> impl DoubleEndedIterator<Item = HistoryItem<'
             Some(json) if !json.is_null() => Contents::read(json).into_message(Role::Other),
             _ => Vec::new(),
         };
-        said.extend(item.into_iter().flat_map(items));
-        said
+        let mut all = item.map(items).unwrap_or_default();
+        all.splice(..0, said);
+        all
     })
 }
 
