@@ -45,21 +45,29 @@ impl<T> List<T> {
 
     /// Returns an iterator over the invalid elements.
     pub fn invalid(&self) -> impl Iterator<Item = &Json> {
-        self.odd_elements().map(|(_, json)| json)
+        self.odd().iter().map(|(_, json)| json)
     }
 
     /// Returns an iterator over all elements in order, the invalid ones as raw JSON.
     pub fn all(&self) -> impl Iterator<Item = Result<&T, &Json>> {
-        let rows = self.rows();
-        rows.flat_map(|(odd, known)| odd.map(Err).chain(known.map(Ok)))
+        let mut odd = self.odd().iter().peekable();
+        let mut known = self.known.iter();
+        std::iter::from_fn(move || {
+            let before = self.known.len() - known.len();
+            match odd.next_if(|(at, _)| *at <= before) {
+                Some((_, json)) => Some(Err(json)),
+                None => known.next().map(Ok),
+            }
+        })
     }
 
     /// Returns an iterator over the valid elements in order, each with the invalid ones directly before it, and last those
     /// behind all of them.
+    #[allow(dead_code, reason = "not every protocol has them in its history")]
     pub(crate) fn rows(
         &self,
     ) -> impl DoubleEndedIterator<Item = (impl ExactSizeIterator<Item = &Json>, Option<&T>)> {
-        let odd = self.odd.as_ref().map_or(&[][..], |odd| &odd.0);
+        let odd = self.odd();
         (0..=self.known.len()).map(move |at| {
             let start = odd.partition_point(|(before, _)| *before < at);
             let end = odd.partition_point(|(before, _)| *before <= at);
@@ -68,8 +76,8 @@ impl<T> List<T> {
         })
     }
 
-    fn odd_elements(&self) -> impl Iterator<Item = &(usize, Json)> {
-        self.odd.iter().flat_map(|odd| &odd.0)
+    fn odd(&self) -> &[(usize, Json)] {
+        self.odd.as_ref().map_or(&[], |odd| &odd.0)
     }
 
     /// Removes the valid elements for which `keep` returns `false`.

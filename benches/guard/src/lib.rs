@@ -16,6 +16,7 @@
 
 mod data;
 mod decode;
+#[cfg(feature = "acp")]
 mod editor;
 pub mod lists;
 pub mod memory;
@@ -66,6 +67,7 @@ pub fn paths() -> Vec<Path> {
         decode::paths(),
         data::paths(),
         relay::paths(),
+        #[cfg(feature = "acp")]
         editor::paths(),
         lists::paths(),
     ]

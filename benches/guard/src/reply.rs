@@ -16,11 +16,10 @@ use copilot_wire::protocol::{AgentError, Env, Protocol};
 use copilot_wire::responses::Responses;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
-use copilot_wire_acp::Acp;
 use futures_core::Stream;
 
 use crate::Path;
-use crate::requests::{ACP, AG_UI, ANTHROPIC, GITHUB, MCP, OPENAI, OPENBB, RESPONSES, UI_STREAM};
+use crate::requests::{AG_UI, ANTHROPIC, GITHUB, MCP, OPENAI, OPENBB, RESPONSES, UI_STREAM};
 use crate::requests::{ANTHROPIC_DOCUMENT, OPENAI_DOCUMENT, RESPONSES_DOCUMENT};
 use crate::source::{self, ANSWERS, LARGE, SAMPLE, Sample};
 
@@ -183,6 +182,10 @@ fn plumbing() -> impl Iterator<Item = Path> {
 }
 
 pub(crate) fn paths() -> Vec<Path> {
+    #[cfg(feature = "acp")]
+    let editors = tokens::<copilot_wire_acp::Acp>(crate::requests::ACP);
+    #[cfg(not(feature = "acp"))]
+    let editors = [];
     tokens::<OpenBb>(OPENBB)
         .chain(tokens::<GitHub>(GITHUB))
         .chain(tokens::<OpenAi>(OPENAI))
@@ -192,7 +195,7 @@ pub(crate) fn paths() -> Vec<Path> {
         .chain(tokens::<UiStream>(UI_STREAM))
         .chain(tokens::<AgUi>(AG_UI))
         .chain(tokens::<Mcp>(MCP))
-        .chain(tokens::<Acp>(ACP))
+        .chain(editors)
         .chain(samples::<OpenBb>(OPENBB))
         .chain(samples::<Responses>(RESPONSES))
         .chain(large::<OpenBb>(OPENBB))
