@@ -201,6 +201,8 @@ def claude(base, prompt, model="analyst", key="any"):
         "ANTHROPIC_API_KEY": key,
         "ANTHROPIC_MODEL": model,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        # Newer versions offer the tools of MCP only to a model that searches for them.
+        "ENABLE_TOOL_SEARCH": "false",
         "IS_SANDBOX": "1",
     }
     return [str(binary), "-p", prompt, "--dangerously-skip-permissions"], env
