@@ -150,18 +150,23 @@ impl<'a> Reader<'a> {
             first = false;
             let entry = self.at;
             let key = self.key()?;
+            // `each` owns a key with escapes, which is read again where it is needed.
+            let name = match key {
+                Cow::Borrowed(name) => Some(name),
+                Cow::Owned(_) => None,
+            };
+            let name = |reader: &Self| name.map_or_else(|| reader.key_at(entry), Cow::Borrowed);
             let value = self.at;
             let result = each(self, key).and_then(|()| {
                 // Every value has at least one byte, so a reader that has not moved has read
                 // nothing.
                 if self.at == value {
                     let unread = self.value()?;
-                    keep(self.key_at(entry), unread);
+                    keep(name(self), unread);
                 }
                 Ok(())
             });
-            // Read again only for errors: `each` owns the key.
-            result.map_err(|error| error.at_key(&self.key_at(entry)))?;
+            result.map_err(|error| error.at_key(&name(self)))?;
         }
         Ok(())
     }

@@ -13,8 +13,9 @@ import { MODELS, expected } from './losses.mjs';
 import { read, wire } from './matrix.mjs';
 import { serve } from './upstream.mjs';
 
-const [program, folder, every = '1', only = ''] = process.argv.slice(2);
+const [program, folder, every = '1', gateway = ''] = process.argv.slice(2);
 const { server, url } = await serve();
+const only = (dialect) => `${url}/only/${dialect}`;
 
 const freePort = () =>
   new Promise((resolve) => {
@@ -38,22 +39,32 @@ async function start(command, args, port, env) {
 
 const GATEWAYS = {
   'wire serve': async () => {
-    const bases = Object.fromEntries(await Promise.all(MODELS.map(async (dialect) => [dialect, await wire(program, url, dialect)])));
+    const bases = Object.fromEntries(await Promise.all(MODELS.map(async (dialect) => [dialect, await wire(program, `${only(dialect)}/v1`, dialect)])));
     return (dialect) => ({ base: bases[dialect] });
   },
   LiteLLM: async () => {
-    const models = [
-      { model_name: 'chat', litellm_params: { model: 'openai/up', api_base: `${url}/v1`, api_key: 'none' } },
-      { model_name: 'responses', litellm_params: { model: 'openai/responses/up', api_base: `${url}/v1`, api_key: 'none' } },
-      { model_name: 'messages', litellm_params: { model: 'anthropic/up', api_base: url, api_key: 'none' } },
-    ];
-    // JSON is YAML.
-    const config = join(mkdtempSync(join(tmpdir(), 'litellm-')), 'config.yaml');
-    writeFileSync(config, JSON.stringify({ model_list: models, litellm_settings: { num_retries: 0 }, router_settings: { num_retries: 0, disable_cooldowns: true } }));
-    const port = await freePort();
+    // One for each dialect: the settings that keep to chat completions apply to all models.
+    const settings = {
+      chat: { litellm_params: { model: 'openai/up', use_chat_completions_api: true }, litellm_settings: { use_chat_completions_url_for_anthropic_messages: true } },
+      responses: { litellm_params: { model: 'openai/responses/up' } },
+      messages: { litellm_params: { model: 'anthropic/up' } },
+    };
     const env = { LITELLM_LOCAL_MODEL_COST_MAP: 'True', LITELLM_LOG: 'ERROR', LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true' };
-    const base = await start(`${folder}/.venv/bin/litellm`, ['--config', config, '--host', '127.0.0.1', '--port', `${port}`, '--telemetry', 'False'], port, env);
-    return (dialect) => ({ base, model: dialect });
+    const bases = {};
+    for (const dialect of MODELS) {
+      const { litellm_params, litellm_settings } = settings[dialect];
+      const api_base = dialect === 'messages' ? only(dialect) : `${only(dialect)}/v1`;
+      // JSON is YAML.
+      const config = join(mkdtempSync(join(tmpdir(), 'litellm-')), 'config.yaml');
+      writeFileSync(config, JSON.stringify({
+        model_list: [{ model_name: 'up', litellm_params: { ...litellm_params, api_base, api_key: 'none' } }],
+        litellm_settings: { ...litellm_settings, num_retries: 0 },
+        router_settings: { num_retries: 0, disable_cooldowns: true },
+      }));
+      const port = await freePort();
+      bases[dialect] = await start(`${folder}/.venv/bin/litellm`, ['--config', config, '--host', '127.0.0.1', '--port', `${port}`, '--telemetry', 'False'], port, env);
+    }
+    return (dialect) => ({ base: bases[dialect] });
   },
   Portkey: async () => {
     const port = await freePort();
@@ -62,7 +73,7 @@ const GATEWAYS = {
     const offered = { chat: ['chat'], responses: ['responses'], messages: ['chat', 'messages'] };
     return (dialect, { front }) => {
       const provider = dialect === 'messages' ? 'anthropic' : 'openai';
-      const headers = { 'x-portkey-provider': provider, 'x-portkey-custom-host': `${url}/v1`, authorization: 'Bearer none' };
+      const headers = { 'x-portkey-provider': provider, 'x-portkey-custom-host': `${only(dialect)}/v1`, authorization: 'Bearer none' };
       return offered[dialect].includes(front) ? { base, headers } : null;
     };
   },
@@ -73,7 +84,7 @@ function fault(wanted, seen, said) {
   const { fault: how = {} } = said;
   // A client that says so in place of an error has understood as well.
   const failed = seen.failed || !['stop', 'calls', 'length', 'filter'].includes(seen.end);
-  const knows = ['length', 'filter'].includes(seen.end) || (how.badCall && seen.calls.some(([, , value]) => value === how.badCall));
+  const knows = ['length', 'filter'].includes(seen.end) || (how.badCall && seen.calls.some(([, , value]) => value === how.badCall || JSON.stringify(value) === how.badCall));
   if (wanted.failed && !failed) {
     if (how.ends || how.breaks || how.nothing) return 'a stream without its end is reported as a complete answer';
     if (how.cutCall || how.badCall) return knows ? null : 'a call that is cut or no object is reported as complete';
@@ -99,7 +110,7 @@ function fault(wanted, seen, said) {
 const clients = CLIENTS.filter(({ front, name }) => MODELS.includes(front) && !name.includes('whole'));
 const results = {};
 for (const [name, begin] of Object.entries(GATEWAYS)) {
-  if (!name.includes(only)) continue;
+  if (!name.includes(gateway)) continue;
   const asks = await begin();
   const result = (results[name] = { cells: {}, faults: {} });
   await read({
@@ -108,15 +119,17 @@ for (const [name, begin] of Object.entries(GATEWAYS)) {
     asks,
     every: Number(every),
     judge: ({ said, dialect, client, direct, seen }) => {
+      // What becomes in another dialect of a type that only one has is each gateway's own choice.
+      if (said.type && dialect !== client.front) return;
       const whys = [direct, expected(direct, said, dialect, client, new Set())].map((wanted) => fault(wanted, seen, said));
       const why = whys.includes(null) ? null : whys[1];
       const cell = (result.cells[`${dialect} to ${client.front}`] ??= [0, 0]);
       cell[0] += why ? 0 : 1;
       cell[1] += 1;
       if (why) {
-        const where = (result.faults[why] ??= { count: 0, pairs: new Set(), first: `${said.name}: ${JSON.stringify(seen).slice(0, 400)}` });
+        const where = (result.faults[why] ??= { count: 0, first: {} });
         where.count += 1;
-        where.pairs.add(`${dialect} to ${client.front}`);
+        where.first[`${dialect} to ${client.front} (${client.name})`] ??= `${said.name}: ${JSON.stringify(seen).slice(0, 400)}`;
       }
     },
   });
@@ -138,6 +151,9 @@ for (const why of new Set(names.flatMap((name) => Object.keys(results[name].faul
   console.log(`| ${why} | ${names.map((name) => results[name].faults[why]?.count ?? 0).join(' | ')} |`);
 }
 for (const name of names) {
-  for (const [why, { count, pairs, first }] of Object.entries(results[name].faults)) console.error(`${name}: ${count} times ${why}: ${[...pairs].join(', ')}\n    ${first}`);
+  for (const [why, { count, first }] of Object.entries(results[name].faults)) {
+    console.error(`${name}: ${count} times ${why}`);
+    for (const [pair, what] of Object.entries(first)) console.error(`    ${pair}: ${what}`);
+  }
 }
 process.exit(0);

@@ -193,14 +193,19 @@ function play(said, dialect) {
 }
 
 const DIALECTS = { '/chat/completions': 'chat', '/responses': 'responses', '/messages': 'messages' };
+/** A server below `/only/DIALECT` has no other one, as many servers do. */
+const dialectOf = (path) => {
+  const [, only, rest] = path.match(/^(?:\/only\/(\w+))?(?:\/v1)?(\/.*)$/) ?? [];
+  const dialect = DIALECTS[rest];
+  return only && only !== dialect ? undefined : dialect;
+};
 
 /** Starts the server. Returns it, and the bodies that it was sent. */
 export function serve() {
   const server = http.createServer(async (request, response) => {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
-    const path = new URL(request.url, 'http://up').pathname;
-    const dialect = DIALECTS[path.replace('/v1', '')];
+    const dialect = dialectOf(new URL(request.url, 'http://up').pathname);
     if (!dialect) return response.writeHead(404).end('{}');
     const at = body.match(/case (\d+)/)?.[1];
     const said = CONVERSATIONS[at];

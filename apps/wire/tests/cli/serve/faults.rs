@@ -180,39 +180,53 @@ fn the_first_output_has_a_time_of_its_own() {
         format!("data: {event}\n\n")
     };
     let role = chunk(&json!({"role": "assistant", "content": ""}), None);
-    for (dialect, begin, forever) in [
-        ("chat", String::new(), &b": busy\n\n"[..]),
-        ("chat", String::new(), b"\n"),
-        ("chat", role.clone(), b"\r\n"),
-        ("chat", role, b"data: {\"choices\":[]}\n\n"),
+    for (dialect, answer) in [
+        // The request is accepted, and nothing follows, or nothing but the head of a response.
+        ("chat", nothing().hangs()),
+        ("messages", stream("").hangs()),
+        ("chat", stream("").forever(b": busy\n\n")),
+        ("chat", stream("").forever(b"\n")),
+        ("chat", stream(&role).forever(b"\r\n")),
+        ("chat", stream(&role).forever(b"data: {\"choices\":[]}\n\n")),
         (
             "messages",
-            event(
+            stream(event(
                 "message",
                 json!({"type": "message_start", "message": {"type": "message", "role": "assistant", "model": "m", "content": [], "usage": {"input_tokens": 1, "output_tokens": 1}}}),
-            ),
-            b"data: {\"type\":\"ping\"}\n\n",
+            ))
+            .forever(b"data: {\"type\":\"ping\"}\n\n"),
         ),
         (
             "responses",
-            event(
+            stream(event(
                 "response",
                 json!({"type": "response.created", "response": {"object": "response", "status": "in_progress", "output": []}}),
-            ),
-            b"data: {\"type\":\"response.in_progress\"}\n\n",
+            ))
+            .forever(b"data: {\"type\":\"response.in_progress\"}\n\n"),
         ),
     ] {
-        let upstream = Upstream::new([stream(&begin).forever(forever)]);
+        let upstream = Upstream::new([answer]);
         let more = ["--model", "m", "--first-output-timeout", "1"];
         let gateway = Gateway::before(upstream.address, dialect, &more);
-        // Without a stream only the time of the whole answer counts.
-        let body = json!({"model": "m", "stream": true, "messages": [{"role": "user", "content": "secret words"}]});
-        let path = "/v1/chat/completions";
-        let (head, _) = gateway.request("POST", path, &[], &body.to_string());
-        assert_eq!((head.status, upstream.asked().len()), (400, 1));
-        let line = gateway.line();
-        assert!(line.contains("has not begun within 1 s"), "{line}");
-        assert!(upstream.is_left());
+        // Without a stream only the time of the whole answer counts. Each front end reads its own members.
+        let body = json!({"model": "m", "stream": true, "max_tokens": 9, "input": "secret words", "messages": [{"role": "user", "content": "secret words"}]});
+        let front_ends = [
+            ("/v1/chat/completions", 400),
+            ("/v1/responses", 400),
+            ("/v1/messages", 424),
+        ];
+        let asked = front_ends.map(|(path, status)| {
+            let mut client = Client::connect(gateway.address).unwrap();
+            client.post(path, body.to_string()).unwrap();
+            (client, status)
+        });
+        for (mut client, status) in asked {
+            assert_eq!(client.response().unwrap().0.status, status);
+            let line = gateway.line();
+            assert!(line.contains("has not begun within 1 s"), "{line}");
+            assert!(upstream.is_left());
+        }
+        assert_eq!(upstream.asked().len(), 3);
     }
 }
 
