@@ -54,10 +54,8 @@ impl<T> List<T> {
         let mut known = self.known.iter();
         std::iter::from_fn(move || {
             let before = self.known.len() - known.len();
-            match odd.next_if(|(at, _)| *at <= before) {
-                Some((_, json)) => Some(Err(json)),
-                None => known.next().map(Ok),
-            }
+            let next = odd.next_if(|(at, _)| *at <= before);
+            next.map(|it| Err(&it.1)).or_else(|| known.next().map(Ok))
         })
     }
 
@@ -67,11 +65,10 @@ impl<T> List<T> {
     pub(crate) fn rows(
         &self,
     ) -> impl DoubleEndedIterator<Item = (impl ExactSizeIterator<Item = &Json>, Option<&T>)> {
-        let odd = self.odd();
         (0..=self.known.len()).map(move |at| {
-            let start = odd.partition_point(|(before, _)| *before < at);
-            let end = odd.partition_point(|(before, _)| *before <= at);
-            let row = odd.get(start..end).unwrap_or_default();
+            let start = self.odd().partition_point(|(before, _)| *before < at);
+            let end = self.odd().partition_point(|(before, _)| *before <= at);
+            let row = self.odd().get(start..end).unwrap_or_default();
             (row.iter().map(|(_, json)| json), self.known.get(at))
         })
     }

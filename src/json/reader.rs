@@ -30,7 +30,7 @@ use super::value::Json;
 /// let mut model = None;
 /// let mut reader = Reader::new(&body)?;
 /// reader.object(|reader, key| {
-///     match &*key {
+///     match key {
 ///         "messages" if reader.is(Kind::Array) => reader.array(|reader, _| {
 ///             if !reader.is(Kind::Object) {
 ///                 return Ok(());
@@ -118,9 +118,9 @@ impl<'a> Reader<'a> {
     /// If the next value is not an object, if it is malformed, or if `each` fails.
     pub fn object(
         &mut self,
-        mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), JsonError>,
+        each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        self.entries(|reader, key| each(reader, key), |_, _| {})
+        self.entries(each, |_, _| {})
     }
 
     /// Reads an object as [`object`](Self::object) does, and retains every member that `each` leaves unread: unknown
@@ -132,14 +132,14 @@ impl<'a> Reader<'a> {
     pub fn object_keeping(
         &mut self,
         unread: &mut Members,
-        each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), JsonError>,
+        each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
         self.entries(each, |key, value| unread.push(key, value))
     }
 
     fn entries(
         &mut self,
-        mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), JsonError>,
+        mut each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
         mut keep: impl FnMut(Cow<'a, str>, Json),
     ) -> Result<(), JsonError> {
         if !self.open(Container::Object) {
@@ -148,20 +148,16 @@ impl<'a> Reader<'a> {
         let mut first = true;
         while self.more(Container::Object, first)? {
             first = false;
-            let entry = self.at;
             let key = self.key()?;
             let value = self.at;
-            let result = each(self, key).and_then(|()| {
+            let read = each(self, &key).and_then(|()| {
                 // Every value has at least one byte, so a reader that has not moved has read
                 // nothing.
-                if self.at == value {
-                    let unread = self.value()?;
-                    keep(self.key_at(entry), unread);
-                }
-                Ok(())
+                (self.at == value).then(|| self.value()).transpose()
             });
-            // Read again only for errors: `each` owns the key.
-            result.map_err(|error| error.at_key(&self.key_at(entry)))?;
+            if let Some(unread) = read.map_err(|error| error.at_key(&key))? {
+                keep(key, unread);
+            }
         }
         Ok(())
     }
@@ -409,12 +405,6 @@ impl<'a> Reader<'a> {
         self.at = skip_colon(self.text.as_bytes(), end)?;
         let inside = self.text.get(start + 1..end - 1).unwrap_or_default();
         Ok(unescape_if(has_escape, inside))
-    }
-
-    /// Returns the key at an offset where a key was read before.
-    fn key_at(&self, at: usize) -> Cow<'a, str> {
-        let mut again = Self { at, ..self.clone() };
-        again.key().unwrap_or_default()
     }
 }
 

@@ -117,7 +117,7 @@ impl ChatRequest {
             return Err(ApiError::invalid_body("expected an object"));
         }
         let read = reader.object_keeping(&mut request.parameters, |reader, key| {
-            match &*key {
+            match key {
                 "model" => model = reader.string()?.map(Cow::into_owned),
                 "messages" if reader.is(Kind::Array) => {
                     let list: &mut Vec<Json> = messages.insert(Vec::new());

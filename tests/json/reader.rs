@@ -475,7 +475,7 @@ fn a_model_keeps_what_it_does_not_read() {
     let mut reader = Reader::new(&body).unwrap();
     reader
         .object_keeping(&mut unknown, |reader, key| {
-            match &*key {
+            match key {
                 "role" => role = reader.string()?.or_else(|| role.take()),
                 "n" => number = reader.u64()?.or(number),
                 "flag" => flag = reader.bool()?,

@@ -1,11 +1,12 @@
-//! A token from a model's stream to a front end's: read in one dialect, and written in another.
+//! A token from a model's stream to a front end's: read in one dialect and written in another, or passed on in the same.
 //!
 //! The stream of the model comes in pieces of 1460 bytes, all of which are ready.
 
 use std::hint::black_box;
+use std::marker::PhantomData;
 
 use bytes::Bytes;
-use copilot_wire::models::{Relay, Upstream};
+use copilot_wire::models::{Passthrough, Relay, Upstream};
 use copilot_wire::protocol::{AgentError, Env};
 use copilot_wire::{Agent, Body, Protocol, Reply, Request, async_trait};
 use futures::{Stream, StreamExt as _};
@@ -15,8 +16,11 @@ use crate::encode::{Checked, drain, sse_stream_body};
 use crate::peer::Peer;
 use crate::{Case, source};
 
+/// The pair by hand, at its best.
+pub const BOTH_WAYS: &str = "sse-stream both ways, serde_json (body)";
+
 /// An agent that relays a model's stream.
-struct Relaying<U>(Chunks, std::marker::PhantomData<fn() -> U>);
+struct Relaying<U>(Chunks, PhantomData<fn() -> U>);
 
 #[async_trait]
 impl<U: Upstream, P: Protocol> Agent<P> for Relaying<U> {
@@ -29,15 +33,28 @@ impl<U: Upstream, P: Protocol> Agent<P> for Relaying<U> {
     }
 }
 
-/// Returns a function that relays a model's stream.
-fn relaying<U: Upstream, P: Peer>(input: Chunks) -> impl Fn() -> Body {
+/// An agent that passes a model's stream on.
+struct Passing<U>(Chunks, PhantomData<fn() -> U>);
+
+#[async_trait]
+impl<U: Upstream, P: Protocol> Agent<P> for Passing<U> {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let mut passthrough = Passthrough::<U, P>::new(&request, reply);
+        for piece in &self.0.0 {
+            passthrough.write(black_box(piece)).await?;
+        }
+        Ok(passthrough.end().await?)
+    }
+}
+
+/// Returns a function that asks an agent.
+fn asking<P: Peer, A: Agent<P> + 'static>(agent: impl Fn() -> A) -> impl Fn() -> Body {
     let (parts, ()) = http::Request::new(()).into_parts();
     let env = Env::default();
     move || {
         let read = P::read(&parts, Bytes::from_static(P::REQUEST.as_bytes()));
         let request = read.map_err(|_| "refused").unwrap();
-        let agent = Relaying::<U>(input.clone(), std::marker::PhantomData);
-        Body::run(agent, Request::<P>::new(request), &env)
+        Body::run(agent(), Request::<P>::new(request), &env)
     }
 }
 
@@ -59,15 +76,31 @@ fn by_hand<U: Peer, T>(chunks: &Chunks, each: impl Fn(usize, &str) -> T) -> impl
 
 /// `count` tokens of a model that speaks `U`, for a front end that speaks `P`.
 pub fn case<U: Upstream + Peer, P: Peer>(count: usize) -> Case {
+    beside_hands::<U, P, _>(count, "copilot-wire, Relay and Body", |pieces| {
+        Relaying::<U>(pieces, PhantomData)
+    })
+}
+
+/// `count` tokens of a model, for a front end that speaks its dialect.
+pub fn passage<U: Upstream + Peer>(count: usize) -> Case {
+    beside_hands::<U, U, _>(count, "copilot-wire, Passthrough and Body", |pieces| {
+        Passing::<U>(pieces, PhantomData)
+    })
+}
+
+fn beside_hands<U: Upstream + Peer, P: Peer, A: Agent<P> + 'static>(
+    count: usize,
+    name: &'static str,
+    agent: fn(Chunks) -> A,
+) -> Case {
     let chunks = Chunks::new(wire_of::<U>(source::tokens(count).leak()), 1460);
     let data = |number, text: &str| serde_json::to_string(&P::data(number, text)).unwrap();
     let mut case = Checked::new(P::text_of);
-    let ours = relaying::<U, P>(chunks.clone());
-    case.ours("copilot-wire, Relay and Body", move |out| {
-        drain(ours(), out)
-    });
     let input = chunks.clone();
-    case.peer("sse-stream both ways, serde_json (body)", move |out| {
+    let ours = asking::<P, _>(move || agent(input.clone()));
+    case.ours(name, move |out| drain(ours(), out));
+    let input = chunks.clone();
+    case.peer(BOTH_WAYS, move |out| {
         let body = sse_stream_body(by_hand::<U, _>(&input, data), |data| {
             let event = sse_stream::Sse::default().data(data);
             match P::EVENT {

@@ -13,6 +13,7 @@ use copilot_wire::ui_stream::UiStream;
 use crate::documents::Whole;
 use crate::encode::{ACTIX, JSON_DATA, SSE_STREAM};
 use crate::peer::Peer;
+use crate::relay::BOTH_WAYS;
 use crate::source::{self, ANSWERS, LARGE, PIECES, READ, SAMPLE, Sample};
 use crate::{Row, conversation, decode, documents, encode, line, plumbing, query, relay, table};
 
@@ -111,6 +112,14 @@ fn relay<U: Upstream + Peer, P: Peer>() -> Row {
     })
 }
 
+fn passage<U: Upstream + Peer>() -> Row {
+    let title = format!("tokens of a model, passed on in {}", U::TITLE);
+    let row = Row::new(format!("passage-{}", U::NAME), title, "token").goal(BOTH_WAYS, 0.10);
+    [10, 300, 10_000].into_iter().fold(row, |row, number| {
+        row.size(number, move || relay::passage::<U>(number))
+    })
+}
+
 fn plumbing(name: &str, title: &str, paced: bool, goals: [f64; 2]) -> Row {
     let row = Row::new(format!("plumbing-{name}"), title, "event")
         .goal("mpsc, spawn and axum", goals[0])
@@ -193,7 +202,7 @@ pub fn rows() -> Vec<Row> {
             .goal(query::BORROWED, 0.80),
             |row, number| row.size(number, move || query::case(number, false)),
         ),
-        [2, 20, 200].into_iter().fold(
+        [2, 20, 200, 2000].into_iter().fold(
             Row::new(
                 "conversation",
                 "a conversation as a model's request, 10 KB a turn",
@@ -202,6 +211,9 @@ pub fn rows() -> Vec<Row> {
             .goal("serde structs by hand", 0.7),
             |row, turns| row.size(turns, move || conversation::case(turns)),
         ),
+        passage::<OpenAi>(),
+        passage::<Anthropic>(),
+        passage::<Responses>(),
         relay::<OpenAi, Anthropic>(),
         relay::<OpenAi, Responses>(),
         relay::<OpenAi, UiStream>(),

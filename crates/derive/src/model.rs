@@ -316,7 +316,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
                 }
                 let mut model = Self::default();
                 let mut unknown = ::copilot_wire::json::Members::new();
-                reader.object_keeping(&mut unknown, |reader, key| match &*key {
+                reader.object_keeping(&mut unknown, |reader, key| match key {
                     #(#takes)*
                     _ => ::core::result::Result::Ok(()),
                 })?;

@@ -98,7 +98,7 @@ pub fn agents(document: &Bytes) -> Result<Vec<Descriptor>, JsonError> {
     reader.object(|reader, key| {
         // The id is the key of the entry and no member of it.
         if let Some(mut descriptor) = Descriptor::read_from(reader)? {
-            descriptor.id = key.into_owned();
+            descriptor.id = key.to_owned();
             agents.push(descriptor);
         }
         Ok(())

@@ -159,8 +159,11 @@ impl Reply {
         if let (Some(response), false) = (&event.response, event.is_last()) {
             // The other server's response has the members that have no field.
             self.required = Cow::Borrowed("");
-            *self.response = own(&**response);
-            self.response.output = List::new();
+            // The first two events have the same response.
+            if self.response != *response {
+                *self.response = own(&**response);
+                self.response.output = List::new();
+            }
         }
         self.done |= event.is_last();
         match event.kind {

@@ -23,7 +23,7 @@ pub(crate) struct Options {
     /// The protocol of the stream
     #[arg(long, short, value_parser = cli::any)]
     protocol: Kit,
-    /// Show also what each event adds to the answer
+    /// Show also what each event adds to the answer, but not in JSON
     #[arg(long)]
     deltas: bool,
     #[command(flatten)]

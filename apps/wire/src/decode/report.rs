@@ -44,8 +44,6 @@ struct Line<'a> {
     kind: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<&'a str>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    deltas: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     data: Option<Data<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,7 +160,6 @@ impl<'a> Report<'a> {
                 event: Some(event.name()),
                 kind: &line.kind,
                 text: Some(&line.text),
-                deltas: &line.deltas,
                 data: Some(match Json::parse(event.data().to_owned()) {
                     Ok(json) => Data::Json(json),
                     Err(_) => Data::Text(event.data()),
@@ -199,7 +196,6 @@ impl<'a> Report<'a> {
                 event: None,
                 kind,
                 text: None,
-                deltas: &[],
                 data: None,
                 wrong: Some(wrong),
             });
