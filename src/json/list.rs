@@ -182,14 +182,14 @@ impl<'a, T> IntoIterator for &'a mut List<T> {
 
 /// Makes room for the element of an array at which the reader is.
 ///
-/// Most lists have one element, and a request lives as long as its stream. A long list gets room for all others at
-/// once, which are counted: were it doubled each time, it would take three times the memory.
+/// Most lists have one element, and a request lives as long as its stream. A long list of short elements gets room for
+/// all others at once, which are counted: were it doubled each time, it would take three times the memory.
 fn reserve<T>(list: &mut Vec<T>, reader: &Reader<'_>) {
     const LONG: usize = 64;
     match list.len() {
         length if length < list.capacity() => {}
         0 => list.reserve_exact(1),
-        LONG.. => list.reserve_exact(reader.count_rest()),
+        length @ LONG.. => list.reserve_exact(reader.count_rest(length * size_of::<T>())),
         _ => {}
     }
 }

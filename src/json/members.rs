@@ -58,11 +58,8 @@ impl Members {
 
     /// Returns the member with this key; the last one if there are several, as in JavaScript.
     pub fn get(&self, key: &str) -> Option<&Json> {
-        self.all()
-            .iter()
-            .rev()
-            .find(|(name, _)| name == key)
-            .map(|(_, value)| value)
+        let mut members = self.all().iter().rev();
+        members.find(|(name, _)| name == key).map(|it| &it.1)
     }
 
     /// Returns an iterator over the members in order.

@@ -193,8 +193,12 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the number of elements of an array that are of the kind of that at the position of the reader, from this
-    /// one on, as far as the array is valid.
-    pub(super) fn count_rest(&self) -> usize {
+    /// one on, as far as the array is valid. 0 if the models of those before take `size` bytes and the text many more:
+    /// then they are long to count, and their list is small.
+    pub(super) fn count_rest(&self, size: usize) -> usize {
+        if size < self.at / 16 {
+            return 0;
+        }
         let mut ahead = self.clone();
         let kind = self.peek();
         let mut count = 1;

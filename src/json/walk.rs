@@ -118,10 +118,8 @@ impl Json {
     ///
     /// Each call scans the complete object: to read many members use [`members`](Self::members) or a [`Reader`].
     pub fn get(&self, key: &str) -> Option<Self> {
-        self.members()
-            .filter(|(name, _)| name == key)
-            .last()
-            .map(|(_, value)| value)
+        let found = self.members().filter(|(name, _)| name == key);
+        found.last().map(|(_, value)| value)
     }
 
     /// Calls `each` with every string and every number of the value, in order, and with the keys of all objects.
