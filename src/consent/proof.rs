@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use memchr::memchr2_iter;
+use memchr::memmem;
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
@@ -354,11 +354,9 @@ pub(super) fn without_code<'a>(message: &Cow<'a, str>) -> Option<(Cow<'a, str>, 
 /// Returns `true` if a message may contain a proof. This check is cheaper than the normalization of the message.
 fn has_mark(message: &str) -> bool {
     let bytes = message.as_bytes();
-    let mut seconds = memchr2_iter(b'w', b'W', bytes);
-    seconds.any(|at| {
-        let (before, after) = bytes.split_at_checked(at + 1).unwrap_or_default();
-        let mark = before.last_chunk::<{ MARK.len() }>();
-        mark.is_some_and(|mark| mark.eq_ignore_ascii_case(MARK.as_bytes())) && may_be_digits(after)
+    ["cw", "cW", "Cw", "CW"].iter().any(|mark| {
+        let mut marks = memmem::find_iter(bytes, mark);
+        marks.any(|at| bytes.get(at + MARK.len()..).is_some_and(may_be_digits))
     })
 }
 
