@@ -354,6 +354,7 @@ pub(super) fn without_code<'a>(message: &Cow<'a, str>) -> Option<(Cow<'a, str>, 
 /// Returns `true` if a message may contain a proof. This check is cheaper than the normalization of the message.
 fn has_mark(message: &str) -> bool {
     let bytes = message.as_bytes();
+    // `MARK`, with each letter in either case: a search for a word is cheaper than one for a frequent letter.
     ["cw", "cW", "Cw", "CW"].iter().any(|mark| {
         let mut marks = memmem::find_iter(bytes, mark);
         marks.any(|at| bytes.get(at + MARK.len()..).is_some_and(may_be_digits))

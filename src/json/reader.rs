@@ -193,8 +193,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the number of elements of an array that are of the kind of that at the position of the reader, from this
-    /// one on, as far as the array is valid. 0 if the models of those before take `size` bytes and the text many more:
-    /// then they are long to count, and their list is small.
+    /// one on, as far as the array is valid. 0 if the models of those before, which take `size` bytes, take less than a
+    /// sixteenth of the text so far: then counting is dear, and a list that is doubled is small beside the text.
     pub(super) fn count_rest(&self, size: usize) -> usize {
         if size < self.at / 16 {
             return 0;

@@ -34,10 +34,10 @@ fn a_question_has_its_words_an_id_and_a_proof() {
         assert_eq!(read(answer), ["Question: Go?", answer]);
     }
     // The last of two readings is the one: an id may contain what looks like a proof.
-    for id in ["a", &"x".repeat(128), &format!("a{PROOF}"), "cwcwcw"] {
-        let line = line(id, PROOF);
-        let found = find_question(&line);
-        assert_eq!(found, Some((id.to_owned(), "123456".to_owned())));
+    let ids = ["a", &"x".repeat(128), &format!("a{PROOF}"), "cwcwcw"];
+    for (id, mark) in ids.into_iter().zip(["CW", "Cw", "cW", "cw"]) {
+        let line = line(id, &PROOF.replace("cw", mark));
+        assert_eq!(find_question(&line), Some((id.into(), "123456".into())));
         assert_eq!(history(&line, "yes 123456"), ["Question: Go?", "yes"]);
     }
     // What looks like a second proof but has another letter, or one that is not ASCII, is a footer.
