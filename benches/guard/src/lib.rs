@@ -20,7 +20,7 @@ mod decode;
 mod editor;
 pub mod lists;
 pub mod memory;
-mod relay;
+pub mod relay;
 pub mod reply;
 pub mod requests;
 mod router;

@@ -22,7 +22,15 @@ use crate::source;
 const PIECE: usize = 1460;
 
 /// An agent whose reply is the answer of a model's server and nothing else.
-struct Gateway<U>(Vec<Bytes>, PhantomData<fn() -> U>);
+pub struct Gateway<U>(Vec<Bytes>, PhantomData<fn() -> U>);
+
+impl<U> Gateway<U> {
+    /// Creates an agent from the pieces in which the answer arrives.
+    #[must_use]
+    pub fn new(pieces: Vec<Bytes>) -> Self {
+        Self(pieces, PhantomData)
+    }
+}
 
 #[async_trait]
 impl<U: Upstream, P: Protocol> Agent<P> for Gateway<U> {
@@ -54,7 +62,7 @@ fn relay<U: Upstream, P: Protocol>(
         Box::new(move || {
             let read = P::read(&parts, Bytes::from_static(of_front_end.as_bytes()));
             let request = Request::<P>::new(read.map_err(|_| "refused").unwrap());
-            let agent = Gateway::<U>(pieces.clone(), PhantomData);
+            let agent = Gateway::<U>::new(pieces.clone());
             frames(Body::run(agent, request, &env))
                 .map(|frame| black_box(frame).len())
                 .sum()

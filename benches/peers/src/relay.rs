@@ -6,10 +6,11 @@ use std::hint::black_box;
 use std::marker::PhantomData;
 
 use bytes::Bytes;
-use copilot_wire::models::{Passthrough, Relay, Upstream};
+use copilot_wire::models::{Relay, Upstream};
 use copilot_wire::protocol::{AgentError, Env};
 use copilot_wire::{Agent, Body, Protocol, Reply, Request, async_trait};
 use futures::{Stream, StreamExt as _};
+use guard::relay::Gateway;
 
 use crate::decode::{Chunks, wire_of};
 use crate::encode::{Checked, drain, sse_stream_body};
@@ -30,20 +31,6 @@ impl<U: Upstream, P: Protocol> Agent<P> for Relaying<U> {
             relay.pass(black_box(piece), &reply).await?;
         }
         Ok(relay.end(reply)?)
-    }
-}
-
-/// An agent that passes a model's stream on.
-struct Passing<U>(Chunks, PhantomData<fn() -> U>);
-
-#[async_trait]
-impl<U: Upstream, P: Protocol> Agent<P> for Passing<U> {
-    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        let mut passthrough = Passthrough::<U, P>::new(&request, reply);
-        for piece in &self.0.0 {
-            passthrough.write(black_box(piece)).await?;
-        }
-        Ok(passthrough.end().await?)
     }
 }
 
@@ -84,7 +71,7 @@ pub fn case<U: Upstream + Peer, P: Peer>(count: usize) -> Case {
 /// `count` tokens of a model, for a front end that speaks its dialect.
 pub fn passage<U: Upstream + Peer>(count: usize) -> Case {
     beside_hands::<U, U, _>(count, "copilot-wire, Passthrough and Body", |pieces| {
-        Passing::<U>(pieces, PhantomData)
+        Gateway::<U>::new(pieces.0)
     })
 }
 
