@@ -28,7 +28,6 @@ pub enum ContentBlock {
 
 impl ContentBlock {
     /// Creates a text block.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextBlock::new(text))
     }
@@ -153,7 +152,6 @@ impl ToolResultBlock {
 
     /// Returns the text of the result. Text blocks and the names in `tool_reference` blocks, of tools that can
     /// be called from now on, are joined with line breaks; other blocks are skipped.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         let Some(content) = &self.content else {
             return Cow::Borrowed("");

@@ -82,7 +82,6 @@ impl MessagesRequest {
     }
 
     /// Returns `true` if the answer should be streamed.
-    #[must_use]
     pub fn is_stream(&self) -> bool {
         self.stream == Some(true)
     }
@@ -190,7 +189,6 @@ pub struct Tool {
 
 impl Tool {
     /// Returns `true` if the client runs the tool.
-    #[must_use]
     fn is_custom(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind == "custom")
     }

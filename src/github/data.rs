@@ -76,7 +76,6 @@ pub enum Exclusion {
 
 impl Exclusion {
     /// Recognizes a marker; the complete text must be one.
-    #[must_use]
     pub fn parse(content: &str) -> Option<Self> {
         match content {
             "content-exclusion" => Some(Self::ContentExclusion),
@@ -103,7 +102,6 @@ pub struct ClientFile {
 
 impl ClientFile {
     /// Returns the reason why the text is missing, if it is.
-    #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::parse(&self.content)
     }
@@ -144,7 +142,6 @@ pub struct ClientSelection {
 
 impl ClientSelection {
     /// Returns the reason why the text is missing, if it is.
-    #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::parse(&self.content)
     }
@@ -248,7 +245,6 @@ pub struct RepositoryFile {
 
 impl RepositoryFile {
     /// Parses the URL of the page into owner, repository and path.
-    #[must_use]
     pub fn page_url(&self) -> Option<PageUrl<'_>> {
         PageUrl::parse(self.url.as_deref()?)
     }

@@ -56,7 +56,6 @@ pub struct UnknownEvent {
 
 impl UnknownEvent {
     /// Creates an event with any name. Known clients reject or ignore it.
-    #[must_use]
     pub fn new(name: EventName, data: impl Into<String>) -> Self {
         Self {
             name,
@@ -67,7 +66,6 @@ impl UnknownEvent {
 
 impl Output {
     /// Creates an empty text, which acknowledges the request. Every reply starts with one automatically.
-    #[must_use]
     pub fn acknowledge() -> Self {
         Self::Text(String::new())
     }
@@ -75,7 +73,6 @@ impl Output {
 
 impl Event {
     /// Returns the text of the event, in either form.
-    #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Output(Output::Text(text)) => Some(Cow::Borrowed(text)),

@@ -39,7 +39,6 @@ pub enum Page<'a> {
 
 impl<'a> PageUrl<'a> {
     /// Parses a URL; `None` if it does not start with `https://github.com/`.
-    #[must_use]
     pub fn parse(url: &'a str) -> Option<Self> {
         let path = url.strip_prefix("https://github.com/")?;
         let (path, fragment) = match path.split_once('#') {

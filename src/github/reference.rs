@@ -147,13 +147,11 @@ impl Reference {
     }
 
     /// Returns the data, typed by the reference's type.
-    #[must_use]
     pub fn typed(&self) -> ReferenceData<'_> {
         ReferenceData::read(&self.kind, self.data.as_ref())
     }
 
     /// Returns the display name, if there is one.
-    #[must_use]
     pub fn display_name(&self) -> Option<&str> {
         self.metadata.as_ref()?.display_name.as_deref()
     }

@@ -127,13 +127,11 @@ const LONGEST_PAGE: usize = 64 * 1024;
 
 impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
-    #[must_use]
     pub fn new() -> Self {
         Self::from_parts(EventDecoder::new(), Completion::without_items())
     }
 
     /// Creates a relay with a decoder and a completion that have other limits.
-    #[must_use]
     pub fn from_parts(decoder: EventDecoder<U>, completion: Completion) -> Self {
         Self {
             decoder,
@@ -224,20 +222,17 @@ impl<U: Upstream> Relay<U> {
 
     /// Returns `true` if the end of the answer was read. The caller need not wait for later bytes, which are ignored:
     /// some servers leave the connection open.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.completion.is_over()
     }
 
     /// Returns `true` if output of the model was read. The caller can limit the time until then, which blank lines,
     /// comments and keep-alives do not end.
-    #[must_use]
     pub fn has_output(&self) -> bool {
         self.has_output
     }
 
     /// Returns the answer so far.
-    #[must_use]
     pub fn completion(&self) -> &Completion {
         &self.completion
     }

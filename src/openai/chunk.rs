@@ -43,7 +43,6 @@ pub struct ChatCompletionChunk {
 // before the choices.
 impl ChatCompletionChunk {
     /// Returns the text that the chunk adds to the first choice.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         let mut choices = self.choices.iter();
         choices

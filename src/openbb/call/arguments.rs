@@ -38,7 +38,6 @@ macro_rules! calls {
 
         impl FunctionCall {
             /// Returns the arguments, typed for the functions that this crate knows.
-            #[must_use]
             pub fn arguments(&self) -> Arguments {
                 let json = &self.input_arguments;
                 let typed = match self.function.as_str() {

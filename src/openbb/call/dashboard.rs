@@ -18,7 +18,6 @@ pub struct AddWidgetToDashboard {
 
 impl AddWidgetToDashboard {
     /// Creates a call that adds these widgets.
-    #[must_use]
     pub fn new(sources: impl IntoIterator<Item = DataSource>) -> Self {
         let new = |source| DataSource {
             // A widget that is not added yet has no id on the dashboard.
@@ -60,7 +59,6 @@ pub struct WidgetUpdate {
 
 impl WidgetUpdate {
     /// Creates a change of a widget; `None` if the widget has no id.
-    #[must_use]
     pub fn new(widget: &Widget, arguments: Members) -> Option<Self> {
         Some(Self {
             widget_uuid: widget.id()?.into_owned(),
@@ -173,7 +171,6 @@ pub struct TaskRequest {
 
 impl TaskRequest {
     /// Creates a task for an agent in the request's `workspace_state.agents`.
-    #[must_use]
     pub fn new(id: impl Into<String>, agent: &AgentInfo, task: impl Into<String>) -> Self {
         Self {
             id: id.into(),

@@ -41,7 +41,6 @@ pub struct CallQueue {
 
 impl CallQueue {
     /// Creates an empty queue.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }

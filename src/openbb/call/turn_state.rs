@@ -82,7 +82,6 @@ impl TurnState {
 impl QueryRequest {
     /// Returns the state of the turn: the state that was returned with the result; for the first request of a turn,
     /// only its time zone. Members of another type count as absent.
-    #[must_use]
     pub fn turn_state(&self) -> TurnState {
         // After a message of the user a new turn begins: the state of the previous one is not its
         // own.

@@ -153,7 +153,6 @@ impl Default for ParamOptionsQuery {
 
 impl ParamOptionsQuery {
     /// Creates a query for the possible values of one parameter of a widget.
-    #[must_use]
     pub fn new(widget: &Widget, param: impl Into<String>, arguments: &Members) -> Self {
         Self {
             origin: widget.origin.clone(),

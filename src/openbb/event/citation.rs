@@ -90,7 +90,6 @@ pub struct BoundingBox {
 
 impl BoundingBox {
     /// Creates a box on a page, with its left, top, right and bottom edge.
-    #[must_use]
     pub fn new(text: impl Into<String>, page: u64, [x0, top, x1, bottom]: [f64; 4]) -> Self {
         Self {
             text: text.into(),

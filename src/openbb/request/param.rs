@@ -79,7 +79,6 @@ impl Param {
     }
 
     /// Returns the default.
-    #[must_use]
     pub fn default_value(&self) -> DefaultValue<'_> {
         match &self.default {
             None => DefaultValue::Absent,
@@ -90,7 +89,6 @@ impl Param {
     }
 
     /// Returns the value for a data call: the current one, else the default.
-    #[must_use]
     pub fn value(&self) -> Option<&Json> {
         // `null` here says that nothing is selected, unlike in the default.
         let current = self.current_value.as_ref().filter(|json| !json.is_null());

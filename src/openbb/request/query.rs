@@ -124,7 +124,6 @@ impl QueryRequest {
     }
 
     /// Returns the widget with this id, sent or derived, see [`Widget::id`].
-    #[must_use]
     pub fn widget(&self, id: &str) -> Option<&Widget> {
         self.widgets()
             .map(|(_, widget)| widget)
@@ -133,7 +132,6 @@ impl QueryRequest {
 
     /// Returns the user's setting of an option. An absent one is off: the Workspace never sends
     /// `false`.
-    #[must_use]
     pub fn option(&self, id: &str) -> OptionValue<'_> {
         match &self.workspace_options {
             Some(options) => options.get(id),
@@ -142,7 +140,6 @@ impl QueryRequest {
     }
 
     /// Returns the user's time zone as an IANA name, or `default` if the request has none.
-    #[must_use]
     pub fn timezone_or<'a>(&'a self, default: &'a str) -> &'a str {
         match self.timezone.as_str() {
             "" => default,
@@ -151,13 +148,11 @@ impl QueryRequest {
     }
 
     /// Returns the results of all calls of the conversation, oldest first, each with its call.
-    #[must_use]
     pub fn call_results(&self) -> Vec<CallResult> {
         CallResult::all(self.messages.iter())
     }
 
     /// Returns the result of the agent's last call; `None` if the latest message is not a result.
-    #[must_use]
     pub fn last_result(&self) -> Option<CallResult> {
         self.is_result()
             .then(|| self.latest_result(CallResult::new))?
@@ -183,7 +178,6 @@ impl QueryRequest {
     ///
     /// The browser can change it: trust it no more than the user. [`State`](crate::openbb::State)
     /// is a typed and signed alternative.
-    #[must_use]
     pub fn extra_state(&self) -> Option<Json> {
         let object = |json: &Json| json.kind() == Kind::Object;
         let latest = self.latest_result(CallResult::without_outcomes);
@@ -194,7 +188,6 @@ impl QueryRequest {
 
     /// Returns the task that another agent delegates, if the last message is from an agent with an
     /// id.
-    #[must_use]
     pub fn delegation(&self) -> Option<Delegation<'_>> {
         let last = self.messages.last()?;
         if last.role != Role::Ai || last.agent_id.is_empty() || last.call().is_some() {
@@ -207,7 +200,6 @@ impl QueryRequest {
     }
 
     /// Returns the citations that came with results, for the agent to pass on.
-    #[must_use]
     pub fn extra_citations(&self) -> Vec<Citation> {
         let results = self.call_results();
         let outcomes = results.iter().flat_map(|result| &result.outcomes);
@@ -217,7 +209,6 @@ impl QueryRequest {
     }
 
     /// Returns the endpoints for direct retrieval that the user added (2024), as raw JSON objects.
-    #[must_use]
     pub fn direct_retrieval_endpoints(&self) -> List<Json> {
         let endpoints = self.unknown.get("custom_direct_retrieval_endpoints");
         endpoints.and_then(Wire::from_raw).unwrap_or_default()

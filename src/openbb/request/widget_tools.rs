@@ -42,7 +42,6 @@ pub(in crate::openbb) fn widget_tools(
 
 impl Widget {
     /// Returns the JSON schema of the widget's parameters, for models.
-    #[must_use]
     pub fn schema(&self) -> Json {
         let properties: Members = self
             .params

@@ -74,7 +74,6 @@ impl CallResult {
     }
 
     /// Returns the data sources of the call, in the form of any era.
-    #[must_use]
     pub fn data_sources(&self) -> Vec<DataSource> {
         self.input_arguments
             .as_ref()
@@ -92,7 +91,6 @@ impl CallResult {
     }
 
     /// Returns `true` if there is at least one outcome and all of them are failures.
-    #[must_use]
     pub fn failed(&self) -> bool {
         !self.outcomes.is_empty() && self.outcomes.iter().all(CallOutcome::failed)
     }

@@ -27,7 +27,6 @@ pub struct DataFormat {
 
 impl DataFormat {
     /// Returns the interpretation of values, in the form of any era; `table` by default.
-    #[must_use]
     pub fn parse_as(&self) -> &str {
         match (self.parse_as.as_str(), self.kind.as_str()) {
             ("", "") => "table",
@@ -37,7 +36,6 @@ impl DataFormat {
     }
 
     /// Returns `true` if an inline file of this kind is plain text: `txt`, `md` and `html`.
-    #[must_use]
     pub(super) fn is_text_file(&self) -> bool {
         matches!(self.data_type.as_str(), "txt" | "md" | "html")
     }

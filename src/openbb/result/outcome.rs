@@ -89,7 +89,6 @@ impl CallOutcome {
     }
 
     /// Returns `true` if the call failed.
-    #[must_use]
     pub fn failed(&self) -> bool {
         match self {
             Self::Error(_) => true,
@@ -105,7 +104,6 @@ impl CallOutcome {
     }
 
     /// Returns the outcome as text, without its [files](Self::attachments): data as JSON, remote files as their URLs.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Items(_) | Self::Item(_) => {
@@ -177,7 +175,6 @@ impl CallOutcome {
     }
 
     /// Returns the choices that `get_params_options` found.
-    #[must_use]
     pub fn param_options(&self) -> Option<ParamOptions> {
         let json = self.items().find_map(ResultItem::json)?;
         json.get("param_options")?;
@@ -186,7 +183,6 @@ impl CallOutcome {
 
     /// Returns the texts of an MCP tool's result: the content is an array of texts or of MCP parts
     /// with a member `text`; any other content is one text.
-    #[must_use]
     pub fn tool_texts(&self) -> Vec<String> {
         let Some(item) = self.items().next() else {
             return Vec::new();
