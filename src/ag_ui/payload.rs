@@ -259,15 +259,6 @@ impl RunFinished {
         }
     }
 
-    /// Creates the end of a run with a result for the program that started it. The reply sets the ids
-    /// of the run.
-    pub fn result(result: Json) -> Self {
-        Self {
-            result,
-            ..Self::default()
-        }
-    }
-
     /// Returns the interrupts for which the run waits.
     pub fn interrupts(&self) -> &[Interrupt] {
         let outcome = self.outcome.as_ref();

@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::confirmation::Confirmation;
-use super::copilot_error::CopilotError;
-use super::reference::Reference;
-use crate::json::{Escape, Json, JsonError, Kind, List, Reader, ValueWriter, Wire};
+use crate::json::{Escape, Json, JsonError, Kind, Reader, ValueWriter, Wire};
 use crate::protocol::EventError;
 
 /// A default event with more than a piece of text: a complete chunk with `id` and `model`, a chunk
@@ -54,21 +51,6 @@ impl Chunk {
         self.0.get(key).filter(|value| !value.is_null())
     }
 
-    /// Returns the id, which is the same in all chunks of an answer.
-    pub fn id(&self) -> Option<String> {
-        self.string("id")
-    }
-
-    /// Returns the model.
-    pub fn model(&self) -> Option<String> {
-        self.string("model")
-    }
-
-    fn string(&self, key: &str) -> Option<String> {
-        let text = self.get(key)?.string()?.into_owned();
-        (!text.is_empty()).then_some(text)
-    }
-
     /// Returns the text of the first choice; `None` if the chunk has no text member, `Some` if it
     /// is empty.
     pub fn content(&self) -> Option<String> {
@@ -101,23 +83,6 @@ impl Chunk {
             // As a number and not as text: senders write `0` and `0.0`.
             index.is_none_or(|index| index.as_f64() == Some(0.0))
         })
-    }
-
-    /// Returns the confirmation that the platform relays in a chunk, as VS Code's `stream.ts` reads
-    /// it.
-    pub fn confirmation(&self) -> Option<Confirmation> {
-        let relayed = self.get("copilot_confirmation")?;
-        Confirmation::from_raw(&relayed)
-    }
-
-    /// Returns the references that the platform relays in a chunk.
-    pub fn references(&self) -> Option<List<Reference>> {
-        List::from_raw(&self.get("copilot_references")?)
-    }
-
-    /// Returns the errors that the platform relays in a chunk.
-    pub fn errors(&self) -> Option<List<CopilotError>> {
-        List::from_raw(&self.get("copilot_errors")?)
     }
 
     /// Returns the message of an error in the stream, as OpenAI's and Copilot's endpoints send it.

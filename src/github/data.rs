@@ -1,6 +1,5 @@
 //! Typed data of references.
 
-use super::page_url::PageUrl;
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, Wire};
 
 /// The data of a reference, by its type: the types of GitHub's documentation on context passing, of
@@ -241,13 +240,6 @@ pub struct RepositoryFile {
     pub range: Option<LineRange>,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-impl RepositoryFile {
-    /// Parses the URL of the page into owner, repository and path.
-    pub fn page_url(&self) -> Option<PageUrl<'_>> {
-        PageUrl::parse(self.url.as_deref()?)
-    }
 }
 
 /// The lines of a snippet.

@@ -64,13 +64,6 @@ impl UnknownEvent {
     }
 }
 
-impl Output {
-    /// Creates an empty text, which acknowledges the request. Every reply starts with one automatically.
-    pub fn acknowledge() -> Self {
-        Self::Text(String::new())
-    }
-}
-
 impl Event {
     /// Returns the text of the event, in either form.
     pub fn text(&self) -> Option<Cow<'_, str>> {

@@ -67,11 +67,6 @@ impl Message {
         Self::with_text("system", text)
     }
 
-    /// Creates a message with instructions, for newer models.
-    pub fn developer(text: &str) -> Self {
-        Self::with_text("developer", text)
-    }
-
     /// Creates a message with tool calls of the assistant. Each one needs its [`tool`](Self::tool)
     /// message right after.
     pub fn calls<'a>(calls: impl IntoIterator<Item = &'a ToolCall>) -> Self {

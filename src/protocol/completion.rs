@@ -279,11 +279,6 @@ impl Completion {
         self.has_ended || self.error.is_some()
     }
 
-    /// Returns `true` if the answer has calls.
-    pub fn has_calls(&self) -> bool {
-        !self.calls.list.is_empty()
-    }
-
     /// Returns the calls, as the model made them, for a reply of any protocol. Arguments that are not a JSON object are
     /// a JSON string with the text of the model.
     pub fn calls(&self) -> Vec<ToolCall> {

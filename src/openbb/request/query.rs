@@ -38,8 +38,7 @@ pub struct QueryRequest {
     pub urls: List<Url>,
     /// The user's own API keys.
     pub api_keys: Option<ApiKeys>,
-    /// The user's time zone as an IANA name; sent only with requests that the user started. Use
-    /// [`timezone_or`](Self::timezone_or).
+    /// The user's time zone as an IANA name; sent only with requests that the user started.
     pub timezone: String,
     /// The visible part of the Workspace. It is usually absent from requests that carry a result.
     pub workspace_state: Option<Box<WorkspaceState>>,
@@ -139,14 +138,6 @@ impl QueryRequest {
         }
     }
 
-    /// Returns the user's time zone as an IANA name, or `default` if the request has none.
-    pub fn timezone_or<'a>(&'a self, default: &'a str) -> &'a str {
-        match self.timezone.as_str() {
-            "" => default,
-            zone => zone,
-        }
-    }
-
     /// Returns the results of all calls of the conversation, oldest first, each with its call.
     pub fn call_results(&self) -> Vec<CallResult> {
         CallResult::all(self.messages.iter())
@@ -206,11 +197,5 @@ impl QueryRequest {
         outcomes
             .flat_map(|outcome| outcome.extra_citations().cloned())
             .collect()
-    }
-
-    /// Returns the endpoints for direct retrieval that the user added (2024), as raw JSON objects.
-    pub fn direct_retrieval_endpoints(&self) -> List<Json> {
-        let endpoints = self.unknown.get("custom_direct_retrieval_endpoints");
-        endpoints.and_then(Wire::from_raw).unwrap_or_default()
     }
 }

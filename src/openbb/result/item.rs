@@ -181,9 +181,4 @@ impl ResultItem {
             .as_ref()
             .map_or("table", DataFormat::parse_as)
     }
-
-    /// Returns `true` if the item may be cited.
-    pub fn is_citable(&self) -> bool {
-        self.citable.unwrap_or(true)
-    }
 }

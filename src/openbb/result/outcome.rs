@@ -180,27 +180,6 @@ impl CallOutcome {
         json.get("param_options")?;
         ParamOptions::from_raw(&json)
     }
-
-    /// Returns the texts of an MCP tool's result: the content is an array of texts or of MCP parts
-    /// with a member `text`; any other content is one text.
-    pub fn tool_texts(&self) -> Vec<String> {
-        let Some(item) = self.items().next() else {
-            return Vec::new();
-        };
-        let whole = || item.text().map(|text| vec![text.into_owned()]);
-        let parts = item.json().filter(|json| json.kind() == Kind::Array);
-        let texts = parts.and_then(|parts| {
-            let text = |part: Json| {
-                let text = part.get("text");
-                let text = text.as_ref().unwrap_or(&part).string()?.into_owned();
-                Some(text)
-            };
-            // One part that is not text makes this `None`: then the whole content is the text, and
-            // nothing is lost.
-            parts.elements().map(text).collect()
-        });
-        texts.or_else(whole).unwrap_or_default()
-    }
 }
 
 /// Returns the text of an item without its inline file: its content, or the reference to it.
