@@ -1,8 +1,8 @@
 //! Calls that change dashboards or delegate tasks to other agents.
 
-use super::DataSource;
 use crate::json::{Json, List, Members, Wire};
-use crate::openbb::request::{AgentInfo, Widget};
+use crate::openbb::data_source::DataSource;
+use crate::openbb::workspace::{AgentInfo, Widget};
 
 /// A call that adds widgets to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -116,8 +116,7 @@ impl ManageNavigationBar {
     pub fn rename_tabs<O: Into<String>, N: AsRef<str>>(
         names: impl IntoIterator<Item = (O, N)>,
     ) -> Self {
-        let rename =
-            |(old, new): (O, N)| (old.into(), crate::openbb::request::string(new.as_ref()));
+        let rename = |(old, new): (O, N)| (old.into(), crate::openbb::text::string(new.as_ref()));
         Self {
             operation: "rename_tabs".into(),
             rename_map: names.into_iter().map(rename).collect(),
@@ -187,8 +186,8 @@ impl DataSource {
     pub fn rich_note(origin: impl Into<String>, name: &str, markdown: &str) -> Self {
         let mut arguments = Members::new();
         // The Workspace reads these members of `input_args` for the widget `rich_note` only.
-        arguments.push("content", crate::openbb::request::string(markdown));
-        arguments.push("name", crate::openbb::request::string(name));
+        arguments.push("content", crate::openbb::text::string(markdown));
+        arguments.push("name", crate::openbb::text::string(name));
         Self {
             input_args: arguments.to_raw(),
             ..Self::new(origin, "rich_note")

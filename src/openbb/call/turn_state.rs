@@ -1,8 +1,7 @@
 //! The state of a turn that takes several requests.
 
-use super::FunctionCall;
 use crate::json::{Members, Wire};
-use crate::openbb::QueryRequest;
+use crate::openbb::{FunctionCall, QueryRequest};
 use crate::protocol::Usage;
 
 /// The state of a turn that takes several requests, in the members of `extra_state` that OpenBB's own

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::details::{Filter, detail};
 use crate::json::{Json, List, Members, Wire, WriteError};
-use crate::openbb::request::Widget;
+use crate::openbb::workspace::Widget;
 use crate::protocol::Env;
 
 /// The citations of an answer. The Workspace displays them where they are sent, usually at the end.

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::string;
 use crate::json::{Json, Kind, List, Members, Wire};
+use crate::openbb::text::string;
 
 /// The agent's options as set by the user, in either form of the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]

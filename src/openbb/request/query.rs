@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::{
-    ApiKeys, AttachedContext, AttachedDocument, Message, OptionValue, Options, Role, SelectedSkill,
-    SkillSummary, Tier, Tool, UploadedFile, Widget, Widgets, WorkspaceState,
-};
+use super::{ApiKeys, AttachedContext, AttachedDocument, OptionValue, Options, UploadedFile};
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::openbb::result::CallResult;
-use crate::openbb::{Citation, FunctionCall, Url};
+use crate::openbb::workspace::{
+    SelectedSkill, SkillSummary, Tier, Tool, Widget, Widgets, WorkspaceState,
+};
+use crate::openbb::{Citation, FunctionCall, Message, Role, Url};
 use crate::protocol::Refusal;
 
 /// A request of the OpenBB Workspace, in the form of any [`Era`](crate::openbb::Era) since January

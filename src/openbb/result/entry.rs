@@ -3,7 +3,7 @@
 use super::ResultItem;
 use crate::json::{Json, List, Members, Wire};
 use crate::openbb::Citation;
-use crate::openbb::request::SelectedSkill;
+use crate::openbb::workspace::SelectedSkill;
 
 /// Data: texts, tables and files.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]

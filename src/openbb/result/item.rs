@@ -99,7 +99,7 @@ impl ResultItem {
 
     /// Creates an item with a text, for clients.
     pub fn text_of(text: &str) -> Self {
-        let mut item = Self::of(crate::openbb::request::string(text));
+        let mut item = Self::of(crate::openbb::text::string(text));
         item.data_format = Some(DataFormat {
             data_type: "object".into(),
             parse_as: "text".into(),

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::strip_markers;
+use super::function_call::FunctionCall;
+use super::marker::strip_markers;
+use super::text::string;
 use crate::json::{Json, Kind, Members, Wire};
-use crate::openbb::FunctionCall;
 
 /// The author of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
@@ -102,7 +103,7 @@ impl Message {
     }
 
     /// Returns the text as sent, markers included; `None` if the content is not a string.
-    pub(in crate::openbb) fn raw_text(&self) -> Option<Cow<'_, str>> {
+    pub(super) fn raw_text(&self) -> Option<Cow<'_, str>> {
         self.content.as_ref()?.string()
     }
 
@@ -155,10 +156,4 @@ fn parse_inside(string: &Json) -> Option<Json> {
         return None;
     }
     Json::parse(text.into_owned()).ok()
-}
-
-/// Serializes a text as a JSON string.
-pub(in crate::openbb) fn string(text: &str) -> Json {
-    // Serializing a string cannot fail.
-    crate::json::wire::encode(text).unwrap_or_default()
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::string;
 use crate::json::wire::encode;
 use crate::json::{Json, List, Members, Wire, WriteError};
+use crate::openbb::text::string;
 
 /// A parameter of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
