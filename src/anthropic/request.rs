@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::{Content, ContentBlock, ErrorObject, ToolUseBlock};
+use super::{Content, ErrorObject};
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::Refusal;
 
@@ -151,15 +151,6 @@ impl MessageParam {
     /// Creates a message of the assistant.
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new("assistant", content)
-    }
-
-    /// Returns the calls in the message.
-    pub fn calls(&self) -> impl Iterator<Item = &ToolUseBlock> {
-        let blocks = self.content.parts().iter();
-        blocks.filter_map(|block| match block {
-            ContentBlock::ToolUse(call) => Some(call),
-            _ => None,
-        })
     }
 }
 

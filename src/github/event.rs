@@ -1,7 +1,5 @@
 //! The events of a reply, for writing and reading.
 
-use std::borrow::Cow;
-
 use super::chunk::Chunk;
 use super::confirmation::Confirmation;
 use super::copilot_error::CopilotError;
@@ -65,15 +63,6 @@ impl UnknownEvent {
 }
 
 impl Event {
-    /// Returns the text of the event, in either form.
-    pub fn text(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Output(Output::Text(text)) => Some(Cow::Borrowed(text)),
-            Self::Output(Output::Chunk(chunk)) => chunk.content().map(Cow::Owned),
-            _ => None,
-        }
-    }
-
     /// Reads an event of an agent, of an LLM endpoint, or relayed by the platform.
     pub(super) fn decode(event: &sse::Event<'_>) -> Result<Self, EventError> {
         let data = event.data();

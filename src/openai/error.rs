@@ -86,11 +86,6 @@ impl ErrorObject {
         }
     }
 
-    /// Returns the error in the body of a response or in the data of an event, if there is one.
-    pub fn find(body: &Json) -> Option<Self> {
-        Self::from_member(&body.get("error")?)
-    }
-
     /// Converts the value of a member `error`; `None` for a value that is false in JavaScript and
     /// Python.
     pub(super) fn from_member(error: &Json) -> Option<Self> {

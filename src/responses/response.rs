@@ -47,11 +47,6 @@ impl Response {
         let parts = messages.flat_map(|item| item.content.parts());
         parts.filter_map(|part| part.text.as_deref()).collect()
     }
-
-    /// Returns the calls, in order.
-    pub fn calls(&self) -> impl Iterator<Item = &Item> {
-        self.output.iter().filter(|item| item.is_call())
-    }
 }
 
 /// The reason why a response is incomplete.

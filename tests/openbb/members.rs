@@ -94,12 +94,12 @@ fn parameters_and_their_defaults() {
 fn options_in_both_forms() {
     let list = request("v17_options_list_tools_state");
     assert_eq!(list.option("web-search"), OptionValue::On);
-    assert_eq!(list.option("model").text(), Some("gpt-4o"));
-    assert_eq!(list.option("agent-name").text(), Some("My Bot = v2"));
+    assert_eq!(list.option("model"), "gpt-4o".into());
+    assert_eq!(list.option("agent-name"), "My Bot = v2".into());
     let map = request("v2_full");
     assert_eq!(map.option("web-search"), OptionValue::On);
     assert_eq!(map.option("deep-research"), OptionValue::Off);
-    assert_eq!(map.option("model").text(), Some("gpt-4o"));
+    assert_eq!(map.option("model"), "gpt-4o".into());
     for request in [list, map, crate::plain()] {
         assert!(!request.option("absent").is_on());
     }

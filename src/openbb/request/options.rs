@@ -32,14 +32,6 @@ impl OptionValue<'_> {
     pub fn is_on(&self) -> bool {
         !matches!(self, Self::Off)
     }
-
-    /// Returns the text or the choice.
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Off | Self::On => None,
-        }
-    }
 }
 
 impl From<bool> for OptionValue<'_> {
