@@ -165,7 +165,7 @@ fn members(body: &Bytes, json: &Json) {
             2 => known.extend(reader.bool()?.map(|_| ())),
             3 => known.extend(reader.f64()?.map(|_| ())),
             4 => known.extend(reader.null()?.then_some(())),
-            5 => known.extend(reader.value_or_raw(Reader::i64)?.ok().flatten().map(|_| ())),
+            5 => known.extend(reader.i64()?.map(|_| ())),
             _ => {}
         }
         Ok(())

@@ -233,26 +233,6 @@ impl<'a> Reader<'a> {
         }))
     }
 
-    /// Reads one value with `read`, or as raw JSON if `read` fails.
-    ///
-    /// Meant for the elements of a list, in which an invalid element must not affect the others.
-    ///
-    /// # Errors
-    ///
-    /// If the value is malformed.
-    pub fn value_or_raw<T>(
-        &mut self,
-        read: impl FnOnce(&mut Self) -> Result<T, JsonError>,
-    ) -> Result<Result<T, Json>, JsonError> {
-        let bookmark = self.clone();
-        // The error may be about the type only. A syntax error is found again by `value`, which reads from the start.
-        if let Ok(value) = read(self) {
-            return Ok(Ok(value));
-        }
-        *self = bookmark;
-        self.value().map(Err)
-    }
-
     /// Skips any value.
     ///
     /// # Errors

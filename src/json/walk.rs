@@ -14,6 +14,7 @@ use super::reader::Reader;
 use super::scan::{skip_number, skip_value};
 use super::string::{replace_lone_surrogates, skip_string, unescape_if};
 use super::value::Json;
+use super::wire::member;
 
 impl Json {
     /// Parses bytes as one JSON value, without the white space around it.
@@ -118,8 +119,8 @@ impl Json {
     ///
     /// Each call scans the complete object: to read many members use [`members`](Self::members) or a [`Reader`].
     pub fn get(&self, key: &str) -> Option<Self> {
-        let found = self.members().filter(|(name, _)| name == key);
-        found.last().map(|(_, value)| value)
+        // A valid text has no error.
+        member(&mut self.reader(), key, |reader| reader.value().map(Some)).ok()?
     }
 
     /// Calls `each` with every string and every number of the value, in order, and with the keys of all objects.

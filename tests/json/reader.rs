@@ -510,33 +510,6 @@ fn a_pointer_has_segments_and_escapes() {
 }
 
 #[test]
-fn one_invalid_element_does_not_affect_the_others() {
-    let body = Bytes::from_static(br#"[{"id":1},{"name":"x"},3,{"id":4}]"#);
-    let mut read = Vec::new();
-    let mut reader = Reader::new(&body).unwrap();
-    reader
-        .array(|reader, _| {
-            let element = reader.value_or_raw(|reader| {
-                let mut id = None;
-                reader.object(|reader, key| {
-                    if key == "id" {
-                        id = reader.u64()?;
-                    }
-                    Ok(())
-                })?;
-                id.ok_or_else(|| reader.expected("an id"))
-            })?;
-            read.push(element.map_err(|raw| raw.text().to_owned()));
-            Ok(())
-        })
-        .unwrap();
-    assert_eq!(
-        read,
-        [Ok(1), Err(r#"{"name":"x"}"#.into()), Err("3".into()), Ok(4)]
-    );
-}
-
-#[test]
 fn the_root_is_strict() {
     for (text, expected) in [
         ("", "an object"),

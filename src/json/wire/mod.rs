@@ -274,6 +274,39 @@ pub fn take_fixed(
     Ok(())
 }
 
+/// Reads a value of any type. If it is an object, returns what `read` returns for its last member with this name.
+///
+/// # Errors
+///
+/// [`JsonError`] when the text is not valid JSON.
+pub fn member<'a, T>(
+    reader: &mut Reader<'a>,
+    name: &str,
+    read: impl Fn(&mut Reader<'a>) -> Result<Option<T>, JsonError>,
+) -> Result<Option<T>, JsonError> {
+    let mut found = None;
+    if !reader.is(Kind::Object) {
+        return reader.skip().map(|()| None);
+    }
+    reader.object(|reader, key| {
+        if key == name {
+            found = read(reader)?;
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Reads a value. If it has another type, returns `None` and leaves it unread.
+pub fn read<T: Wire>(reader: &mut Reader<'_>) -> Option<T> {
+    let bookmark = reader.clone();
+    let value = T::read_from(reader).ok().flatten();
+    if value.is_none() {
+        *reader = bookmark;
+    }
+    value
+}
+
 /// Reads a value; `None` for `null` and for a value that would be omitted. For `#[wire(read = present)]` on a field
 /// that is an `Option`.
 ///
