@@ -120,7 +120,7 @@ impl<'a> Reader<'a> {
         &mut self,
         each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        self.entries(each, |_, _| {})
+        self.entries(each, |reader, _| reader.skip())
     }
 
     /// Reads an object as [`object`](Self::object) does, and retains every member that `each` leaves unread: unknown
@@ -134,13 +134,16 @@ impl<'a> Reader<'a> {
         unread: &mut Members,
         each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        self.entries(each, |key, value| unread.push(key, value))
+        self.entries(each, |reader, key| {
+            unread.push(key, reader.value()?);
+            Ok(())
+        })
     }
 
     fn entries(
         &mut self,
         mut each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
-        mut keep: impl FnMut(Cow<'a, str>, Json),
+        mut keep: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
         if !self.open(Container::Object) {
             return Err(self.expected("an object"));
@@ -150,14 +153,13 @@ impl<'a> Reader<'a> {
             first = false;
             let key = self.key()?;
             let value = self.at;
-            let read = each(self, &key).and_then(|()| {
+            let read = each(self, &key).and_then(|()| match self.at == value {
                 // Every value has at least one byte, so a reader that has not moved has read
                 // nothing.
-                (self.at == value).then(|| self.value()).transpose()
+                true => keep(self, &key),
+                false => Ok(()),
             });
-            if let Some(unread) = read.map_err(|error| error.at_key(&key))? {
-                keep(key, unread);
-            }
+            read.map_err(|error| error.at_key(&key))?;
         }
         Ok(())
     }
