@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use bytes::Bytes;
 
@@ -11,6 +12,7 @@ use super::members::Members;
 use super::scan::{skip_colon, skip_space, skip_value};
 use super::string::{skip_string, unescape_if};
 use super::value::Json;
+use super::wire::member;
 
 /// A reader of a body in one pass, which returns known members, and all other members as slices of the body.
 ///
@@ -135,8 +137,7 @@ impl<'a> Reader<'a> {
         each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
         self.entries(each, |reader, key| {
-            unread.push(key, reader.value()?);
-            Ok(())
+            reader.value().map(|it| unread.push(key, it))
         })
     }
 
@@ -192,6 +193,20 @@ impl<'a> Reader<'a> {
             index += 1;
         }
         Ok(())
+    }
+
+    /// Reads a value. Returns the place in the text of the value at a path of keys; arrays in it have one element.
+    pub(crate) fn place(&mut self, path: &[&str]) -> Result<Option<Range<usize>>, JsonError> {
+        let (start, mut place) = (self.at, None);
+        match path.split_first() {
+            None => place = self.skip().map(|()| Some(start..self.at))?,
+            Some(_) if self.is(Kind::Array) => self.array(|reader, index| {
+                place = reader.place(path)?.filter(|_| index == 0);
+                Ok(())
+            })?,
+            Some((name, rest)) => place = member(self, name, |reader| reader.place(rest))?,
+        }
+        Ok(place)
     }
 
     /// Returns the number of elements of an array that are of the kind of that at the position of the reader, from this
