@@ -254,14 +254,12 @@ impl StreamEvent {
     /// Creates the token counts of the answer; the last ones count.
     #[must_use]
     pub fn usage(usage: Usage) -> Self {
+        let response = Response {
+            usage: Some(usage),
+            ..Response::default()
+        };
         Self {
-            response: Some(
-                Response {
-                    usage: Some(usage),
-                    ..Response::default()
-                }
-                .to_raw(),
-            ),
+            response: Some(response.to_raw()),
             ..Self::new(EventKind::InProgress)
         }
     }

@@ -37,8 +37,7 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
 /// Returns the response object of the last event that has one.
 pub(super) fn last_response(bytes: &[u8]) -> Option<Response> {
     // The last response object has the latest state that the client received.
-    let mut responses = events(bytes).rev();
-    responses.find_map(|event| event.response())
+    events(bytes).rev().find_map(|event| event.response())
 }
 
 /// Returns an iterator over events as this crate writes them, without `[DONE]`.

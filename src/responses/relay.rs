@@ -171,11 +171,8 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     };
     let delta = event.delta.as_deref().unwrap_or_default();
     let key = event.output_index.unwrap_or(0);
-    if let Some(response) = event
-        .response
-        .as_ref()
-        .filter(|it| it.kind() == Kind::Object)
-    {
+    let response = event.response.as_ref();
+    if let Some(response) = response.filter(|it| it.kind() == Kind::Object) {
         let form = NativeForm::Latest;
         to(Delta::Native(Native::of_answer(form, &|| response.clone())));
     }
