@@ -5,6 +5,7 @@ const LABEL = /(!?)\[((?:[^[\]\\]|\\.)*)\]\(/y;
 const TARGET = /<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*/y;
 const TITLE = /"[^"]*"/y;
 const SPACE = /\s*/y;
+const RUN = /(.)\1*/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>|https?:\/\/[^\s<>"'`*|]+/y;
 // Without SVG, which is a document and can load other resources.
 const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
@@ -24,14 +25,19 @@ const MARKS = [
   ["_", "em"],
 ];
 
+/** Returns the match of a sticky expression at a place. */
+function take(part, text, at) {
+  part.lastIndex = at;
+  return part.exec(text);
+}
+
 /** Returns the nodes of a piece of text. */
 function inline(text, depth = 0) {
   if (depth > MAX_DEPTH) return [text];
   const nodes = [];
   // Marks without a partner: once none was found, later ones have no partner either.
   const alone = new Set();
-  let plain = "";
-  let at = 0;
+  let [plain, at, runs] = ["", 0];
   const put = (node, length) => {
     if (plain) nodes.push(plain);
     plain = "";
@@ -56,20 +62,17 @@ function inline(text, depth = 0) {
       }
     } else {
       const [node, length] =
-        (char === "`" && codeSpan(text, at, alone)) ||
+        (char === "`" && codeSpan(text, at, (runs ??= backticks(text)))) ||
         ((char === "[" || char === "!") && linkOrImage(text, at, depth)) ||
         ((char === "<" || char === "h") && autolink(text, at)) ||
         ("*_~".includes(char) && emphasis(text, at, depth, alone)) ||
         [];
       if (node) put(node, length);
-      else if (char === "`" || "*_~".includes(char)) {
+      else {
         // The remaining marks of a run do not begin anything.
-        const run = /^(.)\1*/.exec(text.slice(at, at + 64))[0];
-        plain += run;
-        at += run.length;
-      } else {
-        plain += char;
-        at += 1;
+        const rest = "`*_~".includes(char) ? take(RUN, text, at)[0] : char;
+        plain += rest;
+        at += rest.length;
       }
     }
   }
@@ -79,28 +82,29 @@ function inline(text, depth = 0) {
 
 /** Returns the character of a character reference, which is inserted as text and never read as markup. */
 function entity(text, at) {
-  ENTITY.lastIndex = at;
-  const [whole, decimal, hex, name] = ENTITY.exec(text) ?? ["&"];
+  const [whole, decimal, hex, name] = take(ENTITY, text, at) ?? ["&"];
   if (name || whole === "&") return ENTITIES.has(name) ? [ENTITIES.get(name), whole.length] : ["&", 1];
   const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);
   const valid = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
   return [valid ? String.fromCodePoint(code) : "\ufffd", whole.length];
 }
 
-function codeSpan(text, at, alone) {
-  let length = 1;
-  while (text[at + length] === "`") length += 1;
-  const mark = "`".repeat(length);
-  if (alone.has(mark)) return null;
-  let end = text.indexOf(mark, at + length);
-  while (end >= 0 && (text[end + length] === "`" || text[end - 1] === "`")) {
-    while (text[end] === "`") end += 1;
-    end = text.indexOf(mark, end);
+/** The places of the runs of backticks, by their length, the last one first. */
+function backticks(text) {
+  const runs = new Map();
+  for (const { 0: run, index } of [...text.matchAll(/`+/g)].reverse()) {
+    if (!runs.has(run.length)) runs.set(run.length, []);
+    runs.get(run.length).push(index);
   }
-  if (end < 0) {
-    alone.add(mark);
-    return null;
-  }
+  return runs;
+}
+
+function codeSpan(text, at, runs) {
+  const [{ length }] = take(RUN, text, at);
+  const places = runs.get(length) ?? [];
+  while (places.at(-1) <= at) places.pop();
+  const end = places.at(-1);
+  if (end === undefined) return null;
   const code = text.slice(at + length, end).replaceAll("\n", " ");
   return [el("code", {}, code.startsWith(" ") && code.endsWith(" ") && /[^ ]/.test(code) ? code.slice(1, -1) : code), end + length - at];
 }
@@ -108,17 +112,16 @@ function codeSpan(text, at, alone) {
 function linkOrImage(text, at, depth) {
   let end = at;
   // Each part is matched completely or not at all, so nothing is tried twice.
-  const take = (part) => {
-    part.lastIndex = end;
-    const match = part.exec(text);
+  const next = (part) => {
+    const match = take(part, text, end);
     end += match?.[0].length ?? 0;
     return match;
   };
-  const start = take(LABEL);
+  const start = next(LABEL);
   if (!start) return null;
-  take(SPACE);
-  const [target] = take(TARGET);
-  if (take(SPACE)[0] !== "" && take(TITLE)) take(SPACE);
+  next(SPACE);
+  const [target] = next(TARGET);
+  if (next(SPACE)[0] !== "" && next(TITLE)) next(SPACE);
   if (text[end] !== ")") return null;
   const [, image, label] = start;
   const length = end + 1 - at;
@@ -131,8 +134,7 @@ function linkOrImage(text, at, depth) {
 
 function autolink(text, at) {
   if (/[\p{L}\p{N}]/u.test(text[at - 1] ?? "")) return null;
-  AUTOLINK.lastIndex = at;
-  const match = AUTOLINK.exec(text);
+  const match = take(AUTOLINK, text, at);
   if (!match) return null;
   if (match[1]) return [link(match[1], match[1]), match[0].length];
   let end = match[0].length;
