@@ -103,6 +103,8 @@ impl<'a> Events<'a> {
                 let mut reader = start.clone();
                 let kind = ::copilot_wire::__private::member(&mut reader, #tag, ::copilot_wire::json::Reader::string)?;
                 reader.end()?;
+                // Unused if no event has a value.
+                #[allow(unused_variables)]
                 let reader = &mut start.clone();
                 let event = match kind.as_deref() {
                     ::core::option::Option::Some(kind) => match kind {

@@ -263,6 +263,7 @@ pub(crate) fn derive(
                 let mut start = reader.clone();
                 let kind = ::copilot_wire::__private::member(reader, #key, ::copilot_wire::json::Reader::string)?;
                 let known = {
+                    #[allow(unused_variables)]
                     let reader = &mut start.clone();
                     match kind.as_deref() {
                         #(::core::option::Option::Some(kind) if kind == #tags => #reads,)*
