@@ -198,11 +198,11 @@ pub use router::Router;
 #[doc(hidden)]
 pub mod __private {
     pub use crate::json::wire::{
-        Wire, deserialize, is_unset, key, object, odd_members, serialize, take, take_fixed,
+        Wire, deserialize, is_unset, key, object, odd_members, read, serialize, take, take_fixed,
     };
     #[cfg(feature = "agent")]
     pub use crate::protocol::frame_event::{
-        MISSING, UNTYPED, data, drop_unknown, is_distinct, member, whole, writer,
+        MISSING, UNTYPED, drop_unknown, is_distinct, whole, writer,
     };
     #[cfg(feature = "agent")]
     pub use crate::vocabulary::redacted::{Hidden, Redact};

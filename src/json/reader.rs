@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
 use bytes::Bytes;
 
@@ -120,7 +121,7 @@ impl<'a> Reader<'a> {
         &mut self,
         each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        self.entries(each, |_, _| {})
+        self.entries(each, |reader, _| reader.skip())
     }
 
     /// Reads an object as [`object`](Self::object) does, and retains every member that `each` leaves unread: unknown
@@ -134,13 +135,15 @@ impl<'a> Reader<'a> {
         unread: &mut Members,
         each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        self.entries(each, |key, value| unread.push(key, value))
+        self.entries(each, |reader, key| {
+            reader.value().map(|it| unread.push(key, it))
+        })
     }
 
     fn entries(
         &mut self,
         mut each: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
-        mut keep: impl FnMut(Cow<'a, str>, Json),
+        mut keep: impl FnMut(&mut Self, &str) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
         if !self.open(Container::Object) {
             return Err(self.expected("an object"));
@@ -150,14 +153,13 @@ impl<'a> Reader<'a> {
             first = false;
             let key = self.key()?;
             let value = self.at;
-            let read = each(self, &key).and_then(|()| {
+            let read = each(self, &key).and_then(|()| match self.at == value {
                 // Every value has at least one byte, so a reader that has not moved has read
                 // nothing.
-                (self.at == value).then(|| self.value()).transpose()
+                true => keep(self, &key),
+                false => Ok(()),
             });
-            if let Some(unread) = read.map_err(|error| error.at_key(&key))? {
-                keep(key, unread);
-            }
+            read.map_err(|error| error.at_key(&key))?;
         }
         Ok(())
     }
@@ -190,6 +192,44 @@ impl<'a> Reader<'a> {
             index += 1;
         }
         Ok(())
+    }
+
+    /// Reads a value of any type. If it is an object, returns what `read` returns for its last member with this name.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] when the text is not valid JSON.
+    #[doc(hidden)]
+    pub fn member<T>(
+        &mut self,
+        name: &str,
+        read: impl Fn(&mut Self) -> Result<Option<T>, JsonError>,
+    ) -> Result<Option<T>, JsonError> {
+        let mut found = None;
+        if !self.is(Kind::Object) {
+            return self.skip().map(|()| None);
+        }
+        self.object(|reader, key| {
+            if key == name {
+                found = read(reader)?;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    /// Reads a value. Returns the place in the text of the value at a path of keys; arrays in it have one element.
+    pub(crate) fn place(&mut self, path: &[&str]) -> Result<Option<Range<usize>>, JsonError> {
+        let (start, mut place) = (self.at, None);
+        match path.split_first() {
+            None => place = self.skip().map(|()| Some(start..self.at))?,
+            Some(_) if self.is(Kind::Array) => self.array(|reader, index| {
+                place = reader.place(path)?.filter(|_| index == 0);
+                Ok(())
+            })?,
+            Some((name, rest)) => place = self.member(name, |reader| reader.place(rest))?,
+        }
+        Ok(place)
     }
 
     /// Returns the number of elements of an array that are of the kind of that at the position of the reader, from this

@@ -118,8 +118,10 @@ impl Json {
     ///
     /// Each call scans the complete object: to read many members use [`members`](Self::members) or a [`Reader`].
     pub fn get(&self, key: &str) -> Option<Self> {
-        let found = self.members().filter(|(name, _)| name == key);
-        found.last().map(|(_, value)| value)
+        // A valid text has no error.
+        self.reader()
+            .member(key, |reader| reader.value().map(Some))
+            .ok()?
     }
 
     /// Calls `each` with every string and every number of the value, in order, and with the keys of all objects.

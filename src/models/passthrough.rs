@@ -55,7 +55,8 @@ const LIMIT: usize = 32 * 1024 * 1024;
 /// If a future of a passthrough is dropped before it is complete, the part that was not sent yet is lost: drop the
 /// passthrough too.
 pub struct Passthrough<U: Upstream, P: Protocol> {
-    relay: Relay<U>,
+    /// Of kilobytes, which each future that owns the passthrough would have in it.
+    relay: Box<Relay<U>>,
     reply: Reply<P>,
     /// `true` if the answer is passed on as it came.
     is_same: bool,
@@ -73,7 +74,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     pub fn new(request: &Request<P>, reply: Reply<P>) -> Self {
         let same = (&reply as &dyn Any).downcast_ref::<Reply<U>>();
         let is_same = same.is_some_and(|same| same.channel.begin_passthrough());
-        let mut relay = Relay::new();
+        let mut relay = Box::new(Relay::new());
         if is_same {
             relay.decoder = EventDecoder::new().limit(LIMIT);
         }
@@ -95,7 +96,7 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// Sets the profile of the server.
     #[must_use]
     pub fn profile(mut self, profile: &Profile) -> Self {
-        self.relay = self.relay.profile(profile);
+        self.relay = Box::new(self.relay.profile(profile));
         self
     }
 

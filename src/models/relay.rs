@@ -128,16 +128,11 @@ const LONGEST_PAGE: usize = 64 * 1024;
 impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
     pub fn new() -> Self {
-        Self::from_parts(EventDecoder::new(), Completion::without_items())
-    }
-
-    /// Creates a relay with a decoder and a completion that have other limits.
-    pub fn from_parts(decoder: EventDecoder<U>, completion: Completion) -> Self {
         Self {
-            decoder,
+            decoder: EventDecoder::new(),
             profile: Profile::default(),
             names: Names::default(),
-            completion,
+            completion: Completion::without_items(),
             said: Said::default(),
             reported: None,
             has_output: false,

@@ -40,7 +40,7 @@ pub struct TokenLogprob {
     pub logprob: f64,
     /// The bytes of the token. Only together with its neighbours they are valid UTF-8.
     #[wire(always)]
-    pub bytes: Option<Vec<u8>>,
+    pub bytes: Option<List<u8>>,
     /// The alternatives to the token.
     pub top_logprobs: Option<List<TopLogprob>>,
     /// Members that this crate does not know.
@@ -62,7 +62,7 @@ pub struct TopLogprob {
     pub logprob: f64,
     /// The bytes of the token. Only together with its neighbours they are valid UTF-8.
     #[wire(always)]
-    pub bytes: Option<Vec<u8>>,
+    pub bytes: Option<List<u8>>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
@@ -86,7 +86,7 @@ impl TopLogprob {
     pub fn new(token: impl Into<String>, logprob: f64) -> Self {
         let token = token.into();
         Self {
-            bytes: Some(token.as_bytes().to_vec()),
+            bytes: Some(token.as_bytes().to_vec().into()),
             token,
             logprob,
             unknown: Members::new(),

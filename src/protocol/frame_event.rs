@@ -2,10 +2,9 @@
 
 use std::marker::PhantomData;
 
-use bytes::Bytes;
-
 use super::{Decode, EventError, Events, TextMember};
-use crate::json::{Escape, Json, ValueWriter, Wire};
+use crate::json::wire::read;
+use crate::json::{Escape, Members, Reader, ValueWriter, Wire};
 use crate::sse;
 
 /// An event of a protocol whose frames are JSON objects, one event each, with a member that names the type.
@@ -201,15 +200,6 @@ pub fn writer(out: &mut Vec<u8>) -> ValueWriter<'_> {
     ValueWriter::new(out, Escape::JsonAndSeparators)
 }
 
-/// Parses the data of a frame as JSON.
-///
-/// # Errors
-///
-/// [`EventError`] if the data is not JSON.
-pub fn data(data: &str) -> Result<Json, EventError> {
-    Ok(Json::parse(Bytes::copy_from_slice(data.as_bytes()))?)
-}
-
 /// The error for data without a type.
 pub const UNTYPED: EventError = EventError::Invalid("an event must be an object with a type");
 
@@ -217,20 +207,19 @@ pub const UNTYPED: EventError = EventError::Invalid("an event must be an object 
 pub const MISSING: EventError =
     EventError::Invalid("a member that the type of the event demands is missing");
 
-/// Reads a member of an object. `None` if it is missing or has another type.
-pub fn member<T: Wire>(json: &Json, name: &str) -> Option<T> {
-    json.get(name).and_then(|value| T::from_raw(&value))
-}
-
 /// Reads an object. `None` if a required member is missing or has another type.
-pub fn whole<T: Wire>(json: &Json) -> Option<T> {
-    let mut value = T::from_raw(json)?;
+pub fn whole<T: Wire>(reader: &mut Reader<'_>) -> Option<T> {
+    let mut missing = T::REQUIRED.to_vec();
+    let each = |_: &mut Reader<'_>, key: &str| {
+        missing.retain(|name| *name != key);
+        Ok(())
+    };
+    reader.clone().object(each).ok()?;
+    let mut value: T = read(reader)?;
     // A member of the wrong type is among the unknown members.
-    let is_whole = T::REQUIRED.iter().all(|name| {
-        let unknown = value.unknown();
-        json.get(name).is_some() && unknown.is_none_or(|it| it.get(name).is_none())
-    });
-    is_whole.then_some(value)
+    let is_retained =
+        |unknown: &mut Members| T::REQUIRED.iter().any(|it| unknown.get(it).is_some());
+    (missing.is_empty() && !value.unknown().is_some_and(is_retained)).then_some(value)
 }
 
 /// Removes the unknown members of an object, and the values of unexpected types in its members.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 
 use super::decode::{Decode, TextMember};
-use crate::json::{Json, Kind, first_string, string_between};
+use crate::json::{Reader, first_string, string_between};
 use crate::sse;
 
 /// The maximum size in bytes of frames that are joined, apart from the last one.
@@ -152,32 +152,25 @@ impl Template {
         Some((Some(number), rest.strip_prefix(middle.as_bytes())?))
     }
 
-    /// Creates the template of an event. `None` if its text contains escapes, or if its data has several lines.
+    /// Creates the template of an event. `None` if its text is empty or contains escapes, or if its data has several
+    /// lines.
     fn new(frame: &sse::Event<'_>, member: TextMember<'_>) -> Option<Self> {
-        let data = frame.data();
-        let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
-        // `part` and `json` are slices of one buffer. `json` begins after the leading white space of the data.
-        let place = |json: &Json| json.as_bytes().as_ptr().addr();
-        let before = data.len() - data.trim_ascii_start().len();
-        let offset = |part: &Json| Some(place(part).checked_sub(place(&json))? + before);
-
-        let inside = member.path.iter().try_fold(json.clone(), get)?;
-        if inside.kind() != Kind::String {
-            return None;
-        }
-        let start = offset(&inside)? + 1;
-        let end = start + inside.as_bytes().len().checked_sub(2)?;
+        let data = Some(frame.data()).filter(|_| !member.text.is_empty())?;
+        let body = Bytes::copy_from_slice(data.as_bytes());
+        let place = |path: &[&str]| Reader::new(&body).ok()?.place(path).ok()?;
+        let (start, end) = place(member.path).map(|text| (text.start + 1, text.end - 1))?;
         let (mut head, tail, mut middle) = (data.get(..start)?, data.get(end..)?, None);
+        let is_quoted = head.ends_with('"') && data.get(start..end)? == member.text;
         // If the text is not equal to its bytes in the data, it contains escapes. A string has no line ends.
-        if data.get(start..end)? != member.text || [head, tail].iter().any(|it| it.contains('\n')) {
+        if !is_quoted || [head, tail].iter().any(|it| it.contains('\n')) {
             return None;
         }
-        let counter = member.counter.and_then(|(key, _)| json.get(key));
-        let counter = counter.filter(|counter| counter.as_u64().is_some());
-        let at = counter.as_ref().and_then(offset).filter(|at| *at < start);
-        if let (Some(counter), Some(at)) = (counter, at) {
-            middle = Some(head.get(at + counter.as_bytes().len()..)?.into());
-            head = head.get(..at)?;
+        let counter = member.counter.and_then(|(key, _)| place(&[key]));
+        if let Some(counter) = counter.filter(|counter| counter.end <= start) {
+            if data.get(counter.clone())?.parse::<u64>().is_ok() {
+                middle = Some(head.get(counter.end..)?.into());
+                head = head.get(..counter.start)?;
+            }
         }
         Some(Self {
             name: frame.name().into(),
@@ -192,14 +185,4 @@ impl Template {
 /// be half of a pair, whose other half is in a later event.
 fn is_piece(text: &str) -> bool {
     !text.is_empty() && !text.ends_with('\u{FFFD}')
-}
-
-/// Returns a member of an object, or of the only element of an array.
-fn get(json: Json, key: &&str) -> Option<Json> {
-    if json.kind() != Kind::Array {
-        return json.get(key);
-    }
-    let mut elements = json.elements();
-    let only = elements.next().filter(|_| elements.next().is_none())?;
-    only.get(key)
 }

@@ -156,8 +156,8 @@ pub struct StreamEvent {
     pub kind: EventKind,
     /// The number of the event in the stream, from 0.
     pub sequence_number: Option<u64>,
-    /// The response so far.
-    pub response: Option<Box<Response>>,
+    /// The response so far, see [`response`](Self::response). Of three in a stream only the last one is read.
+    pub response: Option<Json>,
     /// The id of the item that the event belongs to.
     #[wire(secret)]
     pub item_id: Option<String>,
@@ -249,13 +249,20 @@ impl StreamEvent {
 
     /// Creates the token counts of the answer; the last ones count.
     pub fn usage(usage: Usage) -> Self {
+        let response = Response {
+            usage: Some(usage),
+            ..Response::default()
+        };
         Self {
-            response: Some(Box::new(Response {
-                usage: Some(usage),
-                ..Response::default()
-            })),
+            response: Some(response.to_raw()),
             ..Self::new(EventKind::InProgress)
         }
+    }
+
+    /// Reads the response so far.
+    #[must_use]
+    pub fn response(&self) -> Option<Response> {
+        Response::from_raw(self.response.as_ref()?)
     }
 
     /// Returns the piece of text or of a refusal that the event adds.
@@ -279,7 +286,7 @@ impl StreamEvent {
             Some(error)
         };
         match self.kind {
-            EventKind::Failed => self.response.as_ref()?.error.clone(),
+            EventKind::Failed => self.response()?.error,
             EventKind::Error => nested.or_else(own),
             _ => nested,
         }

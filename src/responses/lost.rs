@@ -20,7 +20,7 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
             event.kind = EventKind::Failed;
             response.status = "failed".into();
             response.error = Some(error);
-            event.response = Some(Box::new(response));
+            event.response = Some(response.to_raw());
         }
         // Without the first event there is no response object, so an error outside a response is written.
         None => {
@@ -37,8 +37,7 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
 /// Returns the response object of the last event that has one.
 pub(super) fn last_response(bytes: &[u8]) -> Option<Response> {
     // The last response object has the latest state that the client received.
-    let mut responses = events(bytes).filter_map(|event| event.response);
-    responses.next_back().map(|response| *response)
+    events(bytes).rev().find_map(|event| event.response())
 }
 
 /// Returns an iterator over events as this crate writes them, without `[DONE]`.

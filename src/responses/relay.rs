@@ -10,7 +10,7 @@ use super::{
     ContentPart, ErrorObject, Event, EventKind, Item, Reply, Response, Responses, ResponsesRequest,
     StreamEvent, Tool,
 };
-use crate::json::{Json, List, Members, Wire};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::models::{self, Names, Profile, Prompt, PromptResult, Upstream};
 use crate::protocol::{
     self, Call, CallDelta, CallForm, Citation, CompletedItem, Completion, Content, Conversation,
@@ -58,7 +58,7 @@ impl Upstream for Responses {
             _ => EventKind::Completed,
         };
         let mut end = StreamEvent::new(kind);
-        end.response = Some(Box::new(response));
+        end.response = Some(document.clone());
         events.push(Event::Stream(Box::new(end)));
         Some(events)
     }
@@ -74,7 +74,8 @@ impl Upstream for Responses {
             .as_ref()
             .is_some_and(|item| item.client_tool().is_some());
         // Reasons that every dialect has are written at the end of the relay.
-        let is_end = event.kind == EventKind::Incomplete && cut(event) != Some(Cut::Other);
+        let cut = || event.response().and_then(|it| cut(&it));
+        let is_end = event.kind == EventKind::Incomplete && cut() != Some(Cut::Other);
         (!is_call && !is_end).then(|| event.clone())
     }
 }
@@ -170,11 +171,10 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     };
     let delta = event.delta.as_deref().unwrap_or_default();
     let key = event.output_index.unwrap_or(0);
-    if let Some(response) = event.response.as_deref() {
+    let response = event.response.as_ref();
+    if let Some(response) = response.filter(|it| it.kind() == Kind::Object) {
         let form = NativeForm::Latest;
-        to(Delta::Native(Native::of_answer(form, &|| {
-            response.to_raw()
-        })));
+        to(Delta::Native(Native::of_answer(form, &|| response.clone())));
     }
     match event.item.as_deref() {
         Some(item) => to(Delta::Native(Native::of_item(
@@ -210,8 +210,8 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
             }
         }
         EventKind::Completed | EventKind::Incomplete => {
-            let response = event.response.as_deref();
-            if let Some(response) = response {
+            let response = event.response();
+            if let Some(response) = &response {
                 to(Delta::Model(&response.model));
                 let messages = response.output.iter().filter(|item| item.is_message());
                 to(Delta::WholeText(&messages.map(said).collect::<String>()));
@@ -219,12 +219,12 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
                     item_deltas(key, item, true, to);
                 }
             }
-            if let Some(cut) = cut(event) {
+            if let Some(cut) = response.as_ref().and_then(cut) {
                 to(Delta::Part(Part::Cut(cut)));
             }
             // Responses in earlier events have no usage, or only a partial one.
-            if let Some(usage) = response.and_then(|it| it.usage.as_ref()) {
-                to(Delta::Part(Part::Usage(&Usage::from(usage))));
+            if let Some(usage) = response.and_then(|it| it.usage) {
+                to(Delta::Part(Part::Usage(&Usage::from(&usage))));
             }
             to(Delta::Finished { needs_end: false });
             to(Delta::End);
@@ -329,8 +329,7 @@ fn item_deltas(key: u64, item: &Item, is_done: bool, to: &mut dyn FnMut(Delta<'_
 }
 
 /// Returns the reason why a response is not complete; `None` if it is complete.
-fn cut(event: &StreamEvent) -> Option<Cut> {
-    let response = event.response.as_deref()?;
+fn cut(response: &Response) -> Option<Cut> {
     let details = response.incomplete_details.as_ref();
     match (&*response.status, details.map(|it| &*it.reason)) {
         ("incomplete", Some("content_filter")) => Some(Cut::Filter),

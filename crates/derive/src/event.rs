@@ -81,8 +81,8 @@ impl<'a> Events<'a> {
                 quote!(return ::core::result::Result::Err(::copilot_wire::__private::UNTYPED)),
             ),
             false => (
-                quote!(::copilot_wire::__private::Wire::from_raw),
-                quote!(::core::option::Option::Some(Self::#other(json))),
+                quote!(::copilot_wire::__private::read),
+                quote!(::core::option::Option::Some(Self::#other(start.value()?))),
             ),
         };
         let arms = self
@@ -92,19 +92,24 @@ impl<'a> Events<'a> {
         let ignored = self.options.text("ignored")?.into_iter();
         let (literals, data): (Vec<_>, Vec<_>) = self.literals.iter().cloned().unzip();
         Ok(quote! {
-            #[allow(clippy::redundant_closure_call)]
             fn read(data: &str) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::protocol::EventError> {
                 match data.trim() {
                     #(#data => return ::core::result::Result::Ok(::core::option::Option::Some(Self::#literals)),)*
                     #(#ignored => return ::core::result::Result::Ok(::core::option::Option::None),)*
                     _ => {}
                 }
-                let json = ::copilot_wire::__private::data(data)?;
-                let kind = json.get(#tag);
-                let event = match kind.as_ref().and_then(::copilot_wire::json::Json::string).as_deref() {
+                let body = ::copilot_wire::__private::Bytes::copy_from_slice(data.as_bytes());
+                let mut start = ::copilot_wire::json::Reader::new(&body)?;
+                let mut reader = start.clone();
+                let kind = reader.member(#tag, ::copilot_wire::json::Reader::string)?;
+                reader.end()?;
+                // Unused if no event has a value.
+                #[allow(unused_variables)]
+                let reader = &mut start.clone();
+                let event = match kind.as_deref() {
                     ::core::option::Option::Some(kind) => match kind {
                         #(#arms)*
-                        _ => ::core::option::Option::Some(Self::#other(json)),
+                        _ => ::core::option::Option::Some(Self::#other(start.value()?)),
                     },
                     ::core::option::Option::None => #untyped,
                 };

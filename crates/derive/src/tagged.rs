@@ -87,22 +87,42 @@ impl<'a> Choice<'a> {
         }))
     }
 
-    /// Returns the expression that reads the variant from `json`. `object` is a function that reads an object.
+    /// Returns the expression that reads the variant with `reader`, which is at the object. `object` is a function that
+    /// reads an object.
     pub(crate) fn read(&self, object: &TokenStream) -> TokenStream {
         let ident = self.ident;
-        match &self.form {
-            Form::Nothing => quote!(::core::option::Option::Some(Self::#ident)),
-            Form::Object(_) => quote!(#object(&json).map(Self::#ident)),
-            Form::Member(key) => {
-                quote!(::copilot_wire::__private::member(&json, #key).map(Self::#ident))
-            }
+        let (keys, names, variant) = match &self.form {
+            Form::Nothing => return quote!(::core::option::Option::Some(Self::#ident)),
+            Form::Object(_) => return quote!(#object(reader).map(Self::#ident)),
+            Form::Member(key) => (
+                vec![key.value()],
+                vec![format_ident!("value")],
+                quote!((value)),
+            ),
             Form::Fields(fields) => {
                 let (idents, keys): (Vec<_>, Vec<_>) = fields.iter().cloned().unzip();
-                quote!((|| ::core::option::Option::Some(Self::#ident {
-                    #(#idents: ::copilot_wire::__private::member(&json, #keys)?,)*
-                }))())
+                let names: Vec<_> = idents
+                    .iter()
+                    .map(|it| format_ident!("field_{it}"))
+                    .collect();
+                let variant = quote!({ #(#idents: #names),* });
+                (keys, names, variant)
             }
-        }
+        };
+        quote!({
+            #(let mut #names = ::core::option::Option::None;)*
+            reader.object(|reader, key| {
+                match key {
+                    #(#keys => #names = ::copilot_wire::__private::read(reader),)*
+                    _ => {}
+                }
+                ::core::result::Result::Ok(())
+            })?;
+            match (#(#names,)*) {
+                (#(::core::option::Option::Some(#names),)*) => ::core::option::Option::Some(Self::#ident #variant),
+                _ => ::core::option::Option::None,
+            }
+        })
     }
 
     /// Returns the match arm that writes the variant with the writer `to`.
@@ -211,7 +231,7 @@ pub(crate) fn derive(
     let checks = choices.iter().map(Choice::check);
     let checks: Vec<_> = checks.collect::<Result<_>>()?;
     let expected = expected.map(|it| quote!(const EXPECTED: &'static str = #it;));
-    let object = quote!(::copilot_wire::__private::Wire::from_raw);
+    let object = quote!(::copilot_wire::__private::read);
     let (tags, reads): (Vec<_>, Vec<_>) = choices
         .iter()
         .map(|it| (it.tag(), it.read(&object)))
@@ -240,15 +260,21 @@ pub(crate) fn derive(
                 if !reader.is(::copilot_wire::json::Kind::Object) {
                     return ::core::result::Result::Ok(::core::option::Option::None);
                 }
-                let json = reader.value()?;
-                let kind = json.get(#key);
-                let kind = kind.as_ref().and_then(::copilot_wire::json::Json::string);
-                let known = match kind.as_deref() {
-                    #(::core::option::Option::Some(kind) if kind == #tags => #reads,)*
-                    _ => ::core::option::Option::None,
+                let mut start = reader.clone();
+                let kind = reader.member(#key, ::copilot_wire::json::Reader::string)?;
+                let known = {
+                    #[allow(unused_variables)]
+                    let reader = &mut start.clone();
+                    match kind.as_deref() {
+                        #(::core::option::Option::Some(kind) if kind == #tags => #reads,)*
+                        _ => ::core::option::Option::None,
+                    }
                 };
                 // A known type with invalid members is retained like an unknown one.
-                ::core::result::Result::Ok(::core::option::Option::Some(known.unwrap_or(Self::#other(json))))
+                ::core::result::Result::Ok(::core::option::Option::Some(match known {
+                    ::core::option::Option::Some(known) => known,
+                    ::core::option::Option::None => Self::#other(start.value()?),
+                }))
             }
 
             fn write_to(&self, to: ::copilot_wire::json::ValueWriter<'_>) {

@@ -274,6 +274,16 @@ pub fn take_fixed(
     Ok(())
 }
 
+/// Reads a value. If it has another type, returns `None` and leaves it unread.
+pub fn read<T: Wire>(reader: &mut Reader<'_>) -> Option<T> {
+    let bookmark = reader.clone();
+    let value = T::read_from(reader).ok().flatten();
+    if value.is_none() {
+        *reader = bookmark;
+    }
+    value
+}
+
 /// Reads a value; `None` for `null` and for a value that would be omitted. For `#[wire(read = present)]` on a field
 /// that is an `Option`.
 ///

@@ -194,28 +194,12 @@ impl Wire for u32 {
     }
 }
 
-impl Wire for Vec<u8> {
+impl Wire for u8 {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        if !reader.is(Kind::Array) {
-            return Ok(None);
-        }
-        let mut bytes = Some(Self::new());
-        reader.array(|reader, _| {
-            match reader.u64()?.and_then(|byte| u8::try_from(byte).ok()) {
-                Some(byte) => bytes.iter_mut().for_each(|bytes| bytes.push(byte)),
-                // The remaining elements are still read, to validate the complete array.
-                None => bytes = None,
-            }
-            Ok(())
-        })?;
-        Ok(bytes)
+        Ok(reader.u64()?.and_then(|byte| Self::try_from(byte).ok()))
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        // Serializing numbers cannot fail.
-        let _ = to.array(self, |byte, to| {
-            to.u64(u64::from(*byte));
-            Ok(())
-        });
+        to.u64(u64::from(*self));
     }
 }

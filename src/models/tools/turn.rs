@@ -16,8 +16,8 @@ use crate::json::{Json, Kind};
 use crate::models::relay::close;
 use crate::models::{Prompt, PromptResult, Relay, RelayError, Upstream, chat, chat_with_contents};
 use crate::protocol::{
-    AgentError, Call, Completion, Conversation as _, EventDecoder, HistoryItem, Protocol, ToolCall,
-    ToolChoice, ToolRun, plain_text,
+    AgentError, Call, Completion, Conversation as _, HistoryItem, Protocol, ToolCall, ToolChoice,
+    ToolRun, plain_text,
 };
 #[cfg(feature = "tracing")]
 use crate::protocol::{OneLine, spans};
@@ -163,8 +163,8 @@ impl<'t, 'a, U: Upstream, P: Protocol> Turn<'t, 'a, U, P> {
                 // The client's choice has had its effect.
                 _ => self.prompt.choose(&ToolChoice::Auto),
             }
-            let relay = Relay::<U>::from_parts(EventDecoder::new(), Completion::new());
-            let mut relay = relay.profile(&self.tools.profile);
+            let mut relay = Relay::<U>::new().profile(&self.tools.profile);
+            relay.completion = Completion::new();
             let sent = post(relay.body(&mut self.prompt));
             let (completion, is_native) = self.ask(relay, sent, &reply).await?;
             let calls = completion.calls();

@@ -38,7 +38,9 @@ const REQUIRED: &str = r#","previous_response_id":null,"instructions":null,"tool
 pub struct Reply {
     env: Env,
     /// The response object, without output and usage until its end.
-    response: Box<Response>,
+    response: Response,
+    /// The response object of another server, which is read at the end.
+    passed: Option<Json>,
     /// The members of the response object that have no field.
     required: Cow<'static, str>,
     /// `true` if the response is stored.
@@ -130,7 +132,8 @@ impl Reply {
             .map(|it| (it.kind.clone(), it.name.clone()));
         Self {
             env: env.clone(),
-            response: Box::new(response),
+            response,
+            passed: None,
             required: required(request, storage),
             is_stored: storage.is_stored,
             tools: tools.collect(),
@@ -157,13 +160,7 @@ impl Reply {
         let number = event.sequence_number.unwrap_or(self.number);
         self.number = self.number.max(number.saturating_add(1));
         if let (Some(response), false) = (&event.response, event.is_last()) {
-            // The other server's response has the members that have no field.
-            self.required = Cow::Borrowed("");
-            // The first two events have the same response.
-            if self.response != *response {
-                *self.response = own(&**response);
-                self.response.output = List::new();
-            }
+            self.passed = Some(response.clone());
         }
         self.done |= event.is_last();
         match event.kind {
@@ -185,21 +182,22 @@ impl Reply {
 
     /// Writes an event with the response.
     fn event_of_response(&mut self, kind: EventKind, out: &mut Vec<u8>) {
-        let event = StreamEvent {
-            response: Some(mem::take(&mut self.response)),
-            ..StreamEvent::new(kind)
-        };
-        self.response = self.event(event, out).response.unwrap_or_default();
         if self.streams {
-            self.complete("}}\n\n", out);
+            self.event(StreamEvent::new(kind), out);
+            out.truncate(out.len().saturating_sub("}\n\n".len()));
+            out.extend_from_slice(b",\"response\":");
+            self.write_response(out);
+            out.extend_from_slice(b"}\n\n");
         }
     }
 
-    /// Inserts the required members into the response object, before its last bytes.
-    fn complete(&self, end: &str, out: &mut Vec<u8>) {
-        out.truncate(out.len().saturating_sub(end.len()));
+    /// Writes the response object, with the required members before its last byte.
+    fn write_response(&self, out: &mut Vec<u8>) {
+        self.response
+            .write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+        out.pop();
         out.extend_from_slice(self.required.as_bytes());
-        out.extend_from_slice(end.as_bytes());
+        out.push(b'}');
     }
 
     /// Writes an event with an item. Its index is that of the next item, because items do not overlap.
@@ -369,9 +367,9 @@ impl Reply {
     /// Writes the content of an event of another server.
     fn relay(&mut self, event: &StreamEvent, to: &mut To<'_>) -> Result<(), SendError> {
         let out = to.stream();
-        let usage = event.response.as_ref().and_then(|it| it.usage.as_ref());
-        if let Some(usage) = usage {
-            self.usage = usage.clone();
+        let mut response = event.response();
+        if let Some(usage) = response.as_mut().and_then(|it| it.usage.take()) {
+            self.usage = usage;
         }
         let delta = event.delta.as_deref().unwrap_or_default();
         match event.kind {
@@ -402,10 +400,9 @@ impl Reply {
                 None => Ok(()),
             },
             EventKind::Incomplete => {
-                let response = event.response.as_ref();
-                let details = response.and_then(|response| response.incomplete_details.as_ref());
-                let reason = details.map_or("max_output_tokens", |details| &details.reason);
-                self.incomplete(reason, to)
+                let details = response.and_then(|response| response.incomplete_details);
+                let reason = details.map(|details| details.reason);
+                self.incomplete(reason.as_deref().unwrap_or("max_output_tokens"), to)
             }
             EventKind::Failed | EventKind::Error => {
                 self.failed(event.error().unwrap_or_default(), out);
@@ -460,6 +457,11 @@ impl Reply {
         };
         self.done = true;
         let response = &mut self.response;
+        if let Some(passed) = self.passed.take() {
+            // It has the members that have no field.
+            self.required = Cow::Borrowed("");
+            *response = Response::from_raw(&passed).unwrap_or_default();
+        }
         response.status = status.into();
         response.output = mem::take(&mut self.output);
         // The AI SDK's provider up to its version 2 rejects the end of a response whose usage has no numbers.
@@ -469,8 +471,7 @@ impl Reply {
             self.event_of_response(kind, out);
             out.extend_from_slice(b"data: [DONE]\n\n");
         } else {
-            response.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
-            self.complete("}", out);
+            self.write_response(out);
         }
     }
 }

@@ -59,8 +59,8 @@ impl ResponsesClient {
             let index = event.output_index.unwrap_or(0);
             self.items.insert(index, (**item).clone());
         }
-        let response = event.response.as_ref();
-        if let Some(response) = response.filter(|it| event.is_last() && !it.output.is_empty()) {
+        let response = event.response().filter(|_| event.is_last());
+        if let Some(response) = response.filter(|it| !it.output.is_empty()) {
             // The server's own list is preferred, as the official clients do.
             self.items = (0..).zip(response.output.iter().cloned()).collect();
         }

@@ -32,8 +32,7 @@ fn said(event: &StreamEvent) -> Summary {
             None => Summary::new("item", ""),
         },
         EventKind::Completed => {
-            let response = event.response.as_ref();
-            let usage = response.and_then(|response| response.usage.as_ref());
+            let usage = event.response().and_then(|response| response.usage);
             let usage = usage.map(|usage| {
                 let (input, output) = (usage.input_tokens, usage.output_tokens);
                 format!("{input} + {output} tokens")
@@ -41,9 +40,10 @@ fn said(event: &StreamEvent) -> Summary {
             Summary::new("completed", usage.unwrap_or_default())
         }
         EventKind::Incomplete => {
-            let details = event.response.as_ref();
-            let details = details.and_then(|response| response.incomplete_details.as_ref());
-            let reason = details.map(|details| details.reason.clone());
+            let details = event
+                .response()
+                .and_then(|response| response.incomplete_details);
+            let reason = details.map(|details| details.reason);
             Summary::new("incomplete", reason.unwrap_or_default()).failed()
         }
         EventKind::Failed | EventKind::Error => {
