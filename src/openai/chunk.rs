@@ -12,7 +12,7 @@ use crate::json::{List, Members, Wire, present};
 /// use copilot_wire::openai::{ChatCompletionChunk, Delta, Usage};
 ///
 /// let text = ChatCompletionChunk::from(Delta::text("Hello"));
-/// assert_eq!(text.text(), Some("Hello"));
+/// assert_eq!(text.choices[0].delta.content.as_deref(), Some("Hello"));
 /// let usage = ChatCompletionChunk::from(Usage::new(19, 10));
 /// assert!(usage.choices.is_empty());
 /// ```

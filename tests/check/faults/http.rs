@@ -103,8 +103,8 @@ faults! {
         }
         answer
     });
-    "cors/preflight" OpenBb when(|asked| is_preflight(asked), status(405));
-    "cors/headers" OpenBb when(|asked| is_preflight(asked), header("access-control-allow-headers", "content-type"));
+    "cors/preflight" OpenBb when(is_preflight, status(405));
+    "cors/headers" OpenBb when(is_preflight, header("access-control-allow-headers", "content-type"));
     "cors/origin" OpenBb streaming(without("access-control-allow-origin"));
     "cors/refusal" OpenBb by(|_, answer| {
         if answer.status.is_client_error() {
