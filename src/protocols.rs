@@ -15,7 +15,6 @@ use crate::router::{MountError, Router};
 
 /// Returns the scripts that emulate every protocol's front end on the playground.
 #[cfg(feature = "playground")]
-#[must_use]
 pub fn scripts() -> Vec<&'static str> {
     let scripts: &[&str] = &[
         #[cfg(feature = "openbb")]

@@ -18,7 +18,6 @@ pub struct RunOutcome {
 
 impl RunOutcome {
     /// Creates the outcome of a run that waits for the user.
-    #[must_use]
     pub fn interrupt(interrupts: impl IntoIterator<Item = Interrupt>) -> Self {
         Self {
             kind: "interrupt".to_owned(),

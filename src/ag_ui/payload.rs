@@ -252,7 +252,6 @@ payloads! {
 
 impl RunFinished {
     /// Creates the end of a run that waits for the user. The reply sets the ids of the run.
-    #[must_use]
     pub fn interrupted(interrupts: impl IntoIterator<Item = Interrupt>) -> Self {
         Self {
             outcome: Some(RunOutcome::interrupt(interrupts)),
@@ -260,18 +259,7 @@ impl RunFinished {
         }
     }
 
-    /// Creates the end of a run with a result for the program that started it. The reply sets the ids
-    /// of the run.
-    #[must_use]
-    pub fn result(result: Json) -> Self {
-        Self {
-            result,
-            ..Self::default()
-        }
-    }
-
     /// Returns the interrupts for which the run waits.
-    #[must_use]
     pub fn interrupts(&self) -> &[Interrupt] {
         let outcome = self.outcome.as_ref();
         outcome.map_or(&[], |outcome| &*outcome.interrupts)
@@ -280,7 +268,6 @@ impl RunFinished {
 
 impl ToolCallResult {
     /// Creates the result of a tool that the agent ran.
-    #[must_use]
     pub fn new(
         message_id: impl Into<String>,
         tool_call_id: impl Into<String>,

@@ -55,7 +55,6 @@ pub struct RunAgentInput {
 impl RunAgentInput {
     /// Creates a request for an answer to `messages`. State and forwarded properties are empty objects, which readers
     /// of 0.0.x require.
-    #[must_use]
     pub fn new(
         thread_id: impl Into<String>,
         run_id: impl Into<String>,
@@ -144,7 +143,6 @@ impl Message {
     }
 
     /// Returns `true` if this is the result of a failed call.
-    #[must_use]
     pub fn is_failure(&self) -> bool {
         let failed = || self.metadata.get(FAILED)?.as_bool();
         self.error.is_some() || failed() == Some(true)
@@ -186,7 +184,6 @@ pub struct FunctionCall {
 
 impl ToolCall {
     /// Creates a call. `arguments` is the text of a JSON object.
-    #[must_use]
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -237,7 +234,6 @@ pub struct Tool {
 
 impl Tool {
     /// Creates a tool.
-    #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Json) -> Self {
         Self {
             name: name.into(),

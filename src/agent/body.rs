@@ -194,7 +194,6 @@ impl Body {
     }
 
     /// Returns the exact length in bytes of a complete body; `None` for a live body.
-    #[must_use]
     pub fn size(&self) -> Option<u64> {
         match &self.kind {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
@@ -203,7 +202,6 @@ impl Body {
     }
 
     /// Returns `true` if the body has ended.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         match &self.kind {
             Kind::Full(bytes) => bytes.is_none(),

@@ -51,7 +51,6 @@ pub(crate) struct Head<S> {
 
 impl<P: Protocol> Request<P> {
     /// Creates a request without an HTTP request: a `POST` to `/` without headers.
-    #[must_use]
     pub fn new(message: P::Request) -> Self {
         let (mut parts, ()) = http::Request::new(()).into_parts();
         parts.method = Method::POST;
@@ -62,7 +61,6 @@ impl<P: Protocol> Request<P> {
     ///
     /// URI and headers are copied: a server parses them in place, so they would keep the server's read buffer in memory
     /// as long as the agent has its request.
-    #[must_use]
     pub fn from_parts(mut parts: Parts, message: P::Request) -> Self {
         copy_values(&mut parts);
         Self::of(parts, message)
@@ -148,32 +146,27 @@ impl<P: Protocol> Request<P> {
     }
 
     /// Returns the method of the HTTP request.
-    #[must_use]
     pub fn method(&self) -> &Method {
         &self.0.head.parts.method
     }
 
     /// Returns the URI of the HTTP request, with its query.
-    #[must_use]
     pub fn uri(&self) -> &Uri {
         &self.0.head.parts.uri
     }
 
     /// Returns the headers of the HTTP request.
-    #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.0.head.parts.headers
     }
 
     /// Returns the extensions of the HTTP request, including those that guards and middleware have added.
-    #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.0.head.parts.extensions
     }
 
     /// Returns a parameter of the path, such as `workspace` of `/chats/{workspace}/chat/completions`. `None` if the
     /// path has no such parameter.
-    #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         self.0
             .head
@@ -186,7 +179,6 @@ impl<P: Protocol> Request<P> {
     /// Returns the id that all turns of a conversation share, if the front end sends one.
     ///
     /// The client chooses the id, so it proves nothing about the user.
-    #[must_use]
     pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
         P::conversation_id(&self.0.message, &self.0.head.parts.headers)
     }
@@ -215,7 +207,6 @@ impl<P: Protocol> Request<P> {
     ///     Ok(())
     /// }
     /// ```
-    #[must_use]
     pub fn decision(&self) -> Option<&Decision> {
         let answer = self.0.decision.get_or_init(|| Some(self.check()?.0));
         answer.as_ref()

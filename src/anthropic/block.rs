@@ -1,12 +1,9 @@
 //! Content blocks, in requests and in replies.
 
-use std::borrow::Cow;
-
 use serde::Serialize;
 
 use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::protocol::ToolCall;
-use crate::vocabulary::contents::join;
 
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
@@ -28,7 +25,6 @@ pub enum ContentBlock {
 
 impl ContentBlock {
     /// Creates a text block.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(TextBlock::new(text))
     }
@@ -149,25 +145,5 @@ impl ToolResultBlock {
     pub fn failed(mut self) -> Self {
         self.is_error = true;
         self
-    }
-
-    /// Returns the text of the result. Text blocks and the names in `tool_reference` blocks, of tools that can
-    /// be called from now on, are joined with line breaks; other blocks are skipped.
-    #[must_use]
-    pub fn text(&self) -> Cow<'_, str> {
-        let Some(content) = &self.content else {
-            return Cow::Borrowed("");
-        };
-        if let Some(text) = content.string() {
-            return text;
-        }
-        join(content.elements().filter_map(|block| {
-            let member = match &*block.get("type")?.string()? {
-                "text" => "text",
-                "tool_reference" => "tool_name",
-                _ => return None,
-            };
-            Some(Cow::Owned(block.get(member)?.string()?.into_owned()))
-        }))
     }
 }

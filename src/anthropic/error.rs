@@ -43,13 +43,11 @@ impl ErrorObject {
 
     /// Returns `true` if the error says that the conversation is too long for the model, see
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
-    #[must_use]
     pub fn is_too_long(&self) -> bool {
         ContextTooLong::is_reported([&*self.kind], &self.message)
     }
 
     /// Serializes the error as the body of a response: `{"type":"error","error":{...}}`.
-    #[must_use]
     pub fn to_body(&self) -> Bytes {
         let mut out = Vec::new();
         self.write_body(&mut out);

@@ -140,7 +140,6 @@ pub struct Message {
 
 impl Message {
     /// Returns the text of all text blocks.
-    #[must_use]
     pub fn text(&self) -> String {
         let blocks = self.content.iter();
         let texts = blocks.filter_map(|block| match block {

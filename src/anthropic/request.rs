@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::{Content, ContentBlock, ErrorObject, ToolUseBlock};
+use super::{Content, ErrorObject};
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::Refusal;
 
@@ -82,7 +82,6 @@ impl MessagesRequest {
     }
 
     /// Returns `true` if the answer should be streamed.
-    #[must_use]
     pub fn is_stream(&self) -> bool {
         self.stream == Some(true)
     }
@@ -153,15 +152,6 @@ impl MessageParam {
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new("assistant", content)
     }
-
-    /// Returns the calls in the message.
-    pub fn calls(&self) -> impl Iterator<Item = &ToolUseBlock> {
-        let blocks = self.content.parts().iter();
-        blocks.filter_map(|block| match block {
-            ContentBlock::ToolUse(call) => Some(call),
-            _ => None,
-        })
-    }
 }
 
 /// A tool that a request offers.
@@ -190,7 +180,6 @@ pub struct Tool {
 
 impl Tool {
     /// Returns `true` if the client runs the tool.
-    #[must_use]
     fn is_custom(&self) -> bool {
         self.kind.as_deref().is_none_or(|kind| kind == "custom")
     }

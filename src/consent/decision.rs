@@ -25,7 +25,6 @@ pub struct Decision {
 
 impl Decision {
     /// Creates an answer.
-    #[must_use]
     pub fn new(id: impl Into<String>, verdict: Verdict) -> Self {
         Self {
             id: id.into(),
@@ -36,7 +35,6 @@ impl Decision {
     }
 
     /// Creates an answer from a dialog of the front end.
-    #[must_use]
     pub fn in_dialog(id: impl Into<String>, accepted: bool) -> Self {
         Self::new(
             id,

@@ -325,7 +325,6 @@ fn again(asked: &str, verdict: Verdict) -> Verdict {
 /// users: `yes` and the code agrees, `no` refuses. `None` if there is no question.
 ///
 /// A client cannot verify the question: only the server that asked it can.
-#[must_use]
 pub fn find_question(message: &str) -> Option<(String, String)> {
     let found = Parsed::new(message)?.candidates().last()?;
     Some((proof::decode_id(&found.id)?, found.code))

@@ -30,7 +30,6 @@ const MOST_EQUAL: usize = 2;
 /// is itself syntax in some front end: ASCII punctuation becomes its fullwidth form, brackets become fullwidth
 /// parentheses, and an invisible character becomes its code point, `（U＋200B）`. Letters, digits and symbols that are not
 /// operators remain.
-#[must_use]
 pub fn plain_text(text: &str) -> String {
     let mut out = Line::default();
     let lines = text.split(['\n', '\r']).map(str::trim);

@@ -88,19 +88,16 @@ impl MemoryConversationStore {
     }
 
     /// Returns the number of records that have not expired.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lock().records.len()
     }
 
     /// Returns `true` if all records have expired.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the size of all records, in bytes, including an estimate of the memory for storing them.
-    #[must_use]
     pub fn size(&self) -> usize {
         self.lock().all.size
     }

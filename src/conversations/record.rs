@@ -26,7 +26,6 @@ pub struct TurnRecord {
 
 impl TurnRecord {
     /// Creates the record of a turn.
-    #[must_use]
     pub fn new(id: impl Into<String>, data: Json) -> Self {
         Self {
             id: id.into(),

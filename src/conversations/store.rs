@@ -105,7 +105,6 @@ pub struct RecordKey {
 
 impl RecordKey {
     /// Creates the key of `id` below a path, for one user.
-    #[must_use]
     pub fn new(user: &str, path: &str, id: &str) -> Self {
         let digest = |texts: &[&str]| -> [u8; 32] {
             let mut digest = Sha256::new();
@@ -131,13 +130,11 @@ impl RecordKey {
     }
 
     /// Returns the digest of the user.
-    #[must_use]
     pub const fn user(&self) -> &[u8; 16] {
         &self.user
     }
 
     /// Returns the digest of the user, the path and the id.
-    #[must_use]
     pub const fn record(&self) -> &[u8; 32] {
         &self.record
     }

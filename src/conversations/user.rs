@@ -166,7 +166,6 @@ impl UserConversations {
     }
 
     /// Returns `true` if turns can be stored. Otherwise they are kept only for their connection, if at all.
-    #[must_use]
     pub fn is_store(&self) -> bool {
         self.store.is_some()
     }
@@ -367,19 +366,16 @@ impl UserConversations {
 
     /// Returns `true` if the new part of a request is smaller than the limit of a complete conversation. A larger part
     /// is not recorded.
-    #[must_use]
     pub fn takes(&self, new: &Json) -> bool {
         new.as_bytes().len() < self.byte_limit()
     }
 
     /// Returns the maximum number of turns in one conversation.
-    #[must_use]
     pub fn turn_limit(&self) -> usize {
         self.limits.turns
     }
 
     /// Returns the maximum size of one conversation in bytes.
-    #[must_use]
     pub fn byte_limit(&self) -> usize {
         self.limits.bytes
     }

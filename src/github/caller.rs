@@ -22,7 +22,6 @@ impl<'a> Token<'a> {
     /// assert_eq!(format!("{token:?}"), "Some(Token { .. })");
     /// # Ok::<(), http::header::InvalidHeaderValue>(())
     /// ```
-    #[must_use]
     pub fn from_headers(headers: &'a HeaderMap) -> Option<Self> {
         header(headers, "x-github-token").map(Self)
     }
@@ -38,7 +37,6 @@ opaque_debug!(impl[] Token for Token<'_>);
 
 /// Returns the id of the user's client, from `Copilot-Integration-Id`. Pass it on to Copilot's LLM
 /// endpoint.
-#[must_use]
 pub fn integration_id(headers: &HeaderMap) -> Option<&str> {
     header(headers, "copilot-integration-id")
 }

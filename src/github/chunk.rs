@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::confirmation::Confirmation;
-use super::copilot_error::CopilotError;
-use super::reference::Reference;
-use crate::json::{Escape, Json, JsonError, Kind, List, Reader, ValueWriter, Wire};
+use crate::json::{Escape, Json, JsonError, Kind, Reader, ValueWriter, Wire};
 use crate::protocol::EventError;
 
 /// A default event with more than a piece of text: a complete chunk with `id` and `model`, a chunk
@@ -45,37 +42,17 @@ impl Chunk {
     }
 
     /// Returns the JSON of the chunk, unchanged.
-    #[must_use]
     pub fn json(&self) -> &Json {
         &self.0
     }
 
     /// Returns a member; `None` if it is absent or `null`.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<Json> {
         self.0.get(key).filter(|value| !value.is_null())
     }
 
-    /// Returns the id, which is the same in all chunks of an answer.
-    #[must_use]
-    pub fn id(&self) -> Option<String> {
-        self.string("id")
-    }
-
-    /// Returns the model.
-    #[must_use]
-    pub fn model(&self) -> Option<String> {
-        self.string("model")
-    }
-
-    fn string(&self, key: &str) -> Option<String> {
-        let text = self.get(key)?.string()?.into_owned();
-        (!text.is_empty()).then_some(text)
-    }
-
     /// Returns the text of the first choice; `None` if the chunk has no text member, `Some` if it
     /// is empty.
-    #[must_use]
     pub fn content(&self) -> Option<String> {
         let content = |choice: Json| {
             let text = choice.get("delta")?.get("content")?;
@@ -89,7 +66,6 @@ impl Chunk {
 
     /// Returns the finish reason of the first choice: `stop`, `length`, `error` and so on; `None`
     /// if it is absent or empty.
-    #[must_use]
     pub fn finish_reason(&self) -> Option<String> {
         let reason = |choice: Json| {
             let reason = choice.get("finish_reason")?.string()?.into_owned();
@@ -109,28 +85,7 @@ impl Chunk {
         })
     }
 
-    /// Returns the confirmation that the platform relays in a chunk, as VS Code's `stream.ts` reads
-    /// it.
-    #[must_use]
-    pub fn confirmation(&self) -> Option<Confirmation> {
-        let relayed = self.get("copilot_confirmation")?;
-        Confirmation::from_raw(&relayed)
-    }
-
-    /// Returns the references that the platform relays in a chunk.
-    #[must_use]
-    pub fn references(&self) -> Option<List<Reference>> {
-        List::from_raw(&self.get("copilot_references")?)
-    }
-
-    /// Returns the errors that the platform relays in a chunk.
-    #[must_use]
-    pub fn errors(&self) -> Option<List<CopilotError>> {
-        List::from_raw(&self.get("copilot_errors")?)
-    }
-
     /// Returns the message of an error in the stream, as OpenAI's and Copilot's endpoints send it.
-    #[must_use]
     pub fn error(&self) -> Option<String> {
         let error = self.get("error")?;
         let message = error.get("message").unwrap_or(error);

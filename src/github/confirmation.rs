@@ -40,7 +40,6 @@ pub struct Confirmation {
 
 impl Confirmation {
     /// Creates a confirmation. The id identifies its answer; make it unique in the conversation.
-    #[must_use]
     pub fn new(id: &str, title: impl Into<String>, message: impl Into<String>) -> Self {
         let mut confirmation = Members::new();
         // Serializing a string cannot fail.

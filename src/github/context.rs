@@ -108,7 +108,6 @@ impl<'a> Context<'a> {
 
     /// Returns `true` if the request comes from github.com, whose requests have a `_session`
     /// message.
-    #[must_use]
     pub fn is_web(&self) -> bool {
         self.web
     }
@@ -165,7 +164,6 @@ impl<'a> Context<'a> {
     }
 
     /// Returns the presence of the open file or the selection.
-    #[must_use]
     pub fn editor(&self) -> EditorContext {
         let is_client = |kind: &str| kind.starts_with("client.");
         if self.data().any(|(reference, _)| is_client(&reference.kind)) {

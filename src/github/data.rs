@@ -1,6 +1,5 @@
 //! Typed data of references.
 
-use super::page_url::PageUrl;
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, Wire};
 
 /// The data of a reference, by its type: the types of GitHub's documentation on context passing, of
@@ -76,7 +75,6 @@ pub enum Exclusion {
 
 impl Exclusion {
     /// Recognizes a marker; the complete text must be one.
-    #[must_use]
     pub fn parse(content: &str) -> Option<Self> {
         match content {
             "content-exclusion" => Some(Self::ContentExclusion),
@@ -103,7 +101,6 @@ pub struct ClientFile {
 
 impl ClientFile {
     /// Returns the reason why the text is missing, if it is.
-    #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::parse(&self.content)
     }
@@ -144,7 +141,6 @@ pub struct ClientSelection {
 
 impl ClientSelection {
     /// Returns the reason why the text is missing, if it is.
-    #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::parse(&self.content)
     }
@@ -244,14 +240,6 @@ pub struct RepositoryFile {
     pub range: Option<LineRange>,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-impl RepositoryFile {
-    /// Parses the URL of the page into owner, repository and path.
-    #[must_use]
-    pub fn page_url(&self) -> Option<PageUrl<'_>> {
-        PageUrl::parse(self.url.as_deref()?)
-    }
 }
 
 /// The lines of a snippet.

@@ -45,13 +45,11 @@ impl ConfirmationDecision {
     }
 
     /// Returns `true` if the user agreed: the state is exactly `accepted`.
-    #[must_use]
     pub fn is_accepted(&self) -> bool {
         self.state == "accepted"
     }
 
     /// Returns the id of the confirmation. The id is a convention: one official sample sends none.
-    #[must_use]
     pub fn id(&self) -> Option<Cow<'_, str>> {
         // A reader instead of `Json::get`: the text must outlive the member.
         let mut id = None;
@@ -66,7 +64,6 @@ impl ConfirmationDecision {
     }
 
     /// Returns the data without the id, which GitHub's SDK calls `metadata`.
-    #[must_use]
     pub fn metadata(&self) -> Members {
         let members = self.confirmation.iter().flat_map(Json::members);
         members

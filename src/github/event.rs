@@ -1,7 +1,5 @@
 //! The events of a reply, for writing and reading.
 
-use std::borrow::Cow;
-
 use super::chunk::Chunk;
 use super::confirmation::Confirmation;
 use super::copilot_error::CopilotError;
@@ -56,7 +54,6 @@ pub struct UnknownEvent {
 
 impl UnknownEvent {
     /// Creates an event with any name. Known clients reject or ignore it.
-    #[must_use]
     pub fn new(name: EventName, data: impl Into<String>) -> Self {
         Self {
             name,
@@ -65,25 +62,7 @@ impl UnknownEvent {
     }
 }
 
-impl Output {
-    /// Creates an empty text, which acknowledges the request. Every reply starts with one automatically.
-    #[must_use]
-    pub fn acknowledge() -> Self {
-        Self::Text(String::new())
-    }
-}
-
 impl Event {
-    /// Returns the text of the event, in either form.
-    #[must_use]
-    pub fn text(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Output(Output::Text(text)) => Some(Cow::Borrowed(text)),
-            Self::Output(Output::Chunk(chunk)) => chunk.content().map(Cow::Owned),
-            _ => None,
-        }
-    }
-
     /// Reads an event of an agent, of an LLM endpoint, or relayed by the platform.
     pub(super) fn decode(event: &sse::Event<'_>) -> Result<Self, EventError> {
         let data = event.data();

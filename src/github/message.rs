@@ -72,7 +72,6 @@ impl fmt::Debug for FunctionCall {
 
 impl Message {
     /// Creates a message with a role and a content.
-    #[must_use]
     pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
             role: role.into(),
@@ -82,14 +81,12 @@ impl Message {
     }
 
     /// Returns the text; empty if there is none.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         self.content.text()
     }
 
     /// Returns `true` if this is the context message of github.com: its name is `_session`. Its
     /// role is `user` in recorded requests and `system` in another source, so it is ignored.
-    #[must_use]
     pub(super) fn is_session(&self) -> bool {
         self.name.as_deref() == Some("_session")
     }
@@ -121,7 +118,6 @@ impl Message {
     }
 
     /// Returns the id of the call whose result this message is, for the role `tool`.
-    #[must_use]
     pub fn tool_call_id(&self) -> Option<Cow<'_, str>> {
         self.unknown.get("tool_call_id")?.string()
     }

@@ -100,8 +100,8 @@ impl Reference {
     /// # Errors
     ///
     /// [`SendError::Invalid`] if the value is not an object, or has a member `url` or `html_url`:
-    /// VS Code then displays that URL and ignores the name. To display a URL, use
-    /// [`show_bare_url`](Self::show_bare_url).
+    /// VS Code then displays that URL and ignores the name. To display that URL, set the
+    /// member `data`.
     pub fn data<T: Serialize + ?Sized>(mut self, data: &T) -> Result<Self, SendError> {
         let data = Json::encode(data)?;
         if data.kind() != Kind::Object {
@@ -111,21 +111,11 @@ impl Reference {
             .members()
             .any(|(key, _)| key == "url" || key == "html_url")
         {
-            let message = "a url in data hides the name; use `show_bare_url` to display a url";
+            let message = "a url in data hides the name";
             return Err(SendError::Invalid(message.into()));
         }
         self.data = Some(data);
         Ok(self)
-    }
-
-    /// Makes the client display this URL instead of the name. The data gets a member `url`.
-    pub fn show_bare_url(mut self, url: &str) -> Self {
-        let mut members: Members = self.data.iter().flat_map(Json::members).collect();
-        if let Ok(url) = Json::encode(url) {
-            members.push("url", url);
-        }
-        self.data = Json::encode(&members).ok();
-        self
     }
 
     /// Sets the URL of the content.
@@ -134,26 +124,12 @@ impl Reference {
         self
     }
 
-    /// Sets the URI of an icon.
-    pub fn display_icon(mut self, uri: impl Into<String>) -> Self {
-        self.metadata.get_or_insert_default().display_icon = Some(uri.into());
-        self
-    }
-
-    /// Sets if the client attached the reference automatically.
-    pub fn implicit(mut self, is_implicit: bool) -> Self {
-        self.is_implicit = Some(is_implicit);
-        self
-    }
-
     /// Returns the data, typed by the reference's type.
-    #[must_use]
     pub fn typed(&self) -> ReferenceData<'_> {
         ReferenceData::read(&self.kind, self.data.as_ref())
     }
 
     /// Returns the display name, if there is one.
-    #[must_use]
     pub fn display_name(&self) -> Option<&str> {
         self.metadata.as_ref()?.display_name.as_deref()
     }

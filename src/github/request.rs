@@ -59,7 +59,6 @@ pub struct Sampling {
 impl ChatRequest {
     /// Serializes the messages for an OpenAI endpoint: `{"messages":[...]}` without GitHub's
     /// members, with tool calls and their ids.
-    #[must_use]
     pub fn to_openai(&self) -> Bytes {
         let mut out = Vec::new();
         let messages: List<_> = self.messages.iter().map(Message::for_model).collect();
@@ -73,7 +72,6 @@ impl ChatRequest {
     /// there is none, on which the SDK throws. Empty for an answer to a confirmation.
     ///
     /// [`prompt`](crate::protocol::Conversation::prompt) returns the user's text only.
-    #[must_use]
     pub fn user_message(&self) -> Option<Cow<'_, str>> {
         self.messages.last().map(Message::text)
     }
@@ -86,13 +84,11 @@ impl ChatRequest {
     }
 
     /// Returns the context of the current turn, with the withheld parts and the reasons.
-    #[must_use]
     pub fn context(&self) -> Context<'_> {
         Context::of(&self.messages)
     }
 
     /// Returns the content of github.com's latest context message; `None` for other clients.
-    #[must_use]
     pub fn session_info(&self) -> Option<SessionInfo<'_>> {
         let session = self
             .messages
@@ -128,7 +124,6 @@ impl ChatRequest {
     }
 
     /// Returns the sampling parameters that are set.
-    #[must_use]
     pub fn sampling(&self) -> Sampling {
         let number = |key| {
             let value = self.unknown.get(key)?.as_f64()?;

@@ -23,7 +23,6 @@ pub struct SessionInfo<'a> {
 
 impl<'a> SessionInfo<'a> {
     /// Parses the content of the message.
-    #[must_use]
     pub fn parse(content: &'a str) -> Self {
         // A value may contain colons; the key ends at the first colon with a space.
         let lines = content.lines().filter_map(|line| line.split_once(": "));
@@ -33,7 +32,6 @@ impl<'a> SessionInfo<'a> {
     }
 
     /// Returns the value of a key.
-    #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a str> {
         // The last one, as everywhere for repeated names.
         let line = self.lines.iter().rev().find(|(name, _)| *name == key);
@@ -47,19 +45,16 @@ impl<'a> SessionInfo<'a> {
     }
 
     /// Returns the date and time in UTC, such as `2024-08-26 19:43:13`.
-    #[must_use]
     pub fn date_time(&self) -> Option<&'a str> {
         self.get("Current Date and Time (UTC)")
     }
 
     /// Returns the URL of the page that the user views. The line is absent if the URL was redacted.
-    #[must_use]
     pub fn url(&self) -> Option<&'a str> {
         self.get("User's Current URL")
     }
 
     /// Returns the user's login.
-    #[must_use]
     pub fn login(&self) -> Option<&'a str> {
         self.get("Current User's Login")
     }

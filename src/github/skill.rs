@@ -62,13 +62,11 @@ pub struct SkillCall<T> {
 
 impl<T> SkillCall<T> {
     /// Creates a call.
-    #[must_use]
     pub fn new(arguments: T, headers: HeaderMap) -> Self {
         Self { arguments, headers }
     }
 
     /// Returns the user's token.
-    #[must_use]
     pub fn token(&self) -> Option<Token<'_>> {
         Token::from_headers(&self.headers)
     }
@@ -88,7 +86,6 @@ pub enum SkillReply {
 
 impl SkillReply {
     /// Creates a result with text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }

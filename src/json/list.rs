@@ -35,7 +35,6 @@ struct Odd(Vec<(usize, Json)>);
 
 impl<T> List<T> {
     /// Creates an empty list.
-    #[must_use]
     pub const fn new() -> Self {
         Self {
             known: Vec::new(),

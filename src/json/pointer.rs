@@ -2,7 +2,6 @@
 
 /// Returns `true` if `text` is a JSON pointer (RFC 6901): empty, or segments that each begin with a slash. Inside a
 /// segment a tilde is written as `~0` and a slash as `~1`.
-#[must_use]
 pub fn is_pointer(text: &str) -> bool {
     // RFC 6901, section 3.
     let escapes = || text.split('~').skip(1);

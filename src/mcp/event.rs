@@ -186,7 +186,6 @@ impl CallToolResult {
     }
 
     /// Returns the texts of the answer, separated by line breaks.
-    #[must_use]
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|part| match part {
             ContentBlock::Text(text) => Some(text.text.as_str()),
@@ -196,7 +195,6 @@ impl CallToolResult {
     }
 
     /// Returns the question, if the result is a question.
-    #[must_use]
     pub fn question(&self) -> Option<ElicitParams> {
         let (_, request) = self.input_requests.iter().next()?;
         ElicitParams::from_raw(&request.get("params")?)

@@ -115,7 +115,6 @@ pub struct Meta {
 
 impl Meta {
     /// Returns the version of the protocol; empty in versions with sessions.
-    #[must_use]
     pub fn version(&self) -> &str {
         &self.protocol_version
     }
@@ -218,13 +217,11 @@ impl CallRequest {
     }
 
     /// Returns the question; `None` if the argument `question` is not a text.
-    #[must_use]
     pub fn question(&self) -> Option<String> {
         self.argument(QUESTION)
     }
 
     /// Returns the handle of the conversation that the question continues.
-    #[must_use]
     pub fn handle(&self) -> Option<String> {
         let handle = self.argument(CONVERSATION);
         handle.filter(|handle| !handle.is_empty())

@@ -135,7 +135,6 @@ impl ApiError {
     }
 
     /// Returns the kind of error: `auth` or `invalid_request`.
-    #[must_use]
     pub fn kind(&self) -> &'static str {
         match &*self.code {
             MISSING_AUTHORIZATION | INVALID_API_KEY => "auth",
@@ -144,7 +143,6 @@ impl ApiError {
     }
 
     /// Returns the body of the response.
-    #[must_use]
     pub fn to_json(&self) -> Bytes {
         let mut out = Vec::with_capacity(256);
         let mut object = ObjectWriter::new(&mut out, Escape::Json);

@@ -19,7 +19,6 @@ pub struct Append {
 
 impl Append {
     /// Creates a notification that asks the client to store a message.
-    #[must_use]
     pub fn new(message: Message) -> Self {
         Self {
             id: String::new(),

@@ -139,7 +139,6 @@ impl Decode for Decoder {
 
 impl Decoder {
     /// Returns the outcome of the stream, after its body has ended.
-    #[must_use]
     pub fn outcome(&self) -> StreamOutcome {
         match (&self.failure, self.done, &self.finish) {
             // A failure takes precedence: `[DONE]` follows errors too, and an error can even follow the finish reason.
@@ -151,13 +150,11 @@ impl Decoder {
     }
 
     /// Returns `true` if the stream ended regularly; everything after that is ignored.
-    #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
 
     /// Returns the id of the round of the last event: all chunks of a round have the same id.
-    #[must_use]
     pub fn round(&self) -> Option<&str> {
         self.round.id()
     }

@@ -41,7 +41,6 @@ impl StreamError {
     pub const SEARCH: &'static str = "response_error";
 
     /// Creates an error of a kind.
-    #[must_use]
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
@@ -52,7 +51,6 @@ impl StreamError {
 
     /// Returns `true` if the error ends the answer. The failure of one search does not: the model
     /// is informed and answers without it.
-    #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.kind != Self::SEARCH
     }
@@ -89,7 +87,6 @@ pub struct SearchFailure(StreamError);
 
 impl SearchFailure {
     /// Creates the failure of a search with the HTTP status that the search would have had.
-    #[must_use]
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         Self(StreamError::new(StreamError::SEARCH, message).code(status.to_string()))
     }

@@ -50,7 +50,6 @@ pub struct History {
 
 impl History {
     /// Creates an empty history.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -133,7 +132,6 @@ impl History {
     }
 
     /// Returns the messages of the next request.
-    #[must_use]
     pub fn messages(&self) -> Vec<Message> {
         let mut all = self.messages.clone();
         all.extend(paired(self.appended.clone()));

@@ -38,7 +38,6 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// Creates a call.
-    #[must_use]
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -66,11 +65,6 @@ impl Message {
     /// Creates a message with instructions. The workspace's own prompt precedes them.
     pub fn system(text: &str) -> Self {
         Self::with_text("system", text)
-    }
-
-    /// Creates a message with instructions, for newer models.
-    pub fn developer(text: &str) -> Self {
-        Self::with_text("developer", text)
     }
 
     /// Creates a message with tool calls of the assistant. Each one needs its [`tool`](Self::tool)
@@ -112,26 +106,22 @@ impl Message {
     }
 
     /// Creates a message from JSON; `None` unless it is an object with a `role`.
-    #[must_use]
     pub fn from_json(json: Json) -> Option<Self> {
         let role = json.get("role")?.string()?.into();
         Some(Self { role, json })
     }
 
     /// Returns the message as JSON.
-    #[must_use]
     pub fn json(&self) -> &Json {
         &self.json
     }
 
     /// Returns the role: `user`, `assistant`, `tool`, `system`, `developer` or `function`.
-    #[must_use]
     pub fn role(&self) -> &str {
         &self.role
     }
 
     /// Returns the text: the content, or its text parts; `None` if there is no content.
-    #[must_use]
     pub fn text(&self) -> Option<String> {
         let content = self.json.get("content")?;
         match content.kind() {
@@ -147,13 +137,11 @@ impl Message {
     }
 
     /// Returns the tool calls of the message.
-    #[must_use]
     pub fn tool_calls(&self) -> Vec<ToolCall> {
         self.call_elements().map(|(call, _)| call).collect()
     }
 
     /// Returns the id of the call whose result this message is.
-    #[must_use]
     pub fn tool_call_id(&self) -> Option<String> {
         Some(self.json.get("tool_call_id")?.string()?.into_owned())
     }

@@ -22,7 +22,6 @@ pub enum StreamOutcome {
 
 impl StreamOutcome {
     /// Returns `true` if the model answered.
-    #[must_use]
     pub fn is_answered(&self) -> bool {
         matches!(self, Self::Answered(_))
     }

@@ -49,7 +49,6 @@ pub struct Search {
 impl SearchProgress {
     /// Creates the notification of a search, with the arguments in the form that the server's
     /// models write.
-    #[must_use]
     pub fn new(call_id: impl Into<String>, search: &Search) -> Self {
         Self {
             call_id: call_id.into(),
@@ -92,7 +91,6 @@ impl SearchProgress {
 
 impl Search {
     /// Returns the arguments of the call for this search.
-    #[must_use]
     pub fn to_arguments(&self) -> String {
         self.to_raw().text().to_owned()
     }

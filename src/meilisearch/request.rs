@@ -69,7 +69,6 @@ impl ChatRequest {
     }
 
     /// Returns the body. `stream` is always `true`: the server supports only streams.
-    #[must_use]
     pub fn to_json(&self) -> Bytes {
         let mut out = Vec::with_capacity(4096);
         let mut body = ObjectWriter::new(&mut out, Escape::Json);

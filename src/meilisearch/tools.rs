@@ -72,7 +72,6 @@ impl Tools {
     }
 
     /// Returns the notification with this name.
-    #[must_use]
     pub(super) fn by_name(name: &str) -> Option<Self> {
         DECLARATIONS
             .iter()

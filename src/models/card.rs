@@ -37,7 +37,6 @@ pub struct Catalog {
 impl Catalog {
     /// Creates a format. `is_for` returns `true` if the client that sent these headers expects the format. `list`
     /// writes the list and `model` writes one model, each as a JSON document.
-    #[must_use]
     pub const fn new(
         is_for: fn(&HeaderMap) -> bool,
         list: fn(&[&Card]) -> Vec<u8>,

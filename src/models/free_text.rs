@@ -10,7 +10,6 @@ const INPUT: &str = "input";
 
 /// Returns a tool with free text as a function with one argument, `input`. `tool` is an object with the `name`, the
 /// `description` and the `format` of the tool. `None` if it has no name.
-#[must_use]
 pub fn free_text_tool<'a>(tool: &Json) -> Option<Tool<'a>> {
     let text = |json: &Json, name| Some(json.get(name)?.string()?.into_owned());
     let name = text(tool, "name").filter(|name| !name.is_empty())?;
@@ -40,7 +39,6 @@ pub fn free_text_tool<'a>(tool: &Json) -> Option<Tool<'a>> {
 }
 
 /// Returns the input of a tool with free text, as the arguments of its function.
-#[must_use]
 pub fn free_text_arguments(input: &Json) -> Json {
     Json::object(|arguments| {
         arguments.raw(INPUT, input);
@@ -49,7 +47,6 @@ pub fn free_text_arguments(input: &Json) -> Json {
 
 /// Returns the input of a tool with free text from the arguments of its function; all of the arguments if they have no
 /// such text.
-#[must_use]
 pub fn free_text_input(arguments: &Json) -> Cow<'static, str> {
     let input = arguments.get(INPUT);
     let input = input.as_ref().and_then(Json::string);

@@ -57,7 +57,6 @@ pub(crate) const NO_ANSWER: &str = "There is no answer.";
 
 /// Returns the class of a refusal, in the two dialects whose classes are the same. Clients choose their exception by
 /// the status.
-#[must_use]
 pub fn error_class(refusal: &Refusal) -> &'static str {
     match refusal.status().as_u16() {
         401 => "authentication_error",
@@ -202,7 +201,6 @@ impl<P: Dialect> Model<P> {
     }
 
     /// Returns the name of the model.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.card.id
     }

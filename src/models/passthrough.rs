@@ -71,7 +71,6 @@ pub struct Passthrough<U: Upstream, P: Protocol> {
 impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     /// Creates a passthrough into a reply to which nothing was written. Create it before the first `.await` of the
     /// agent: after a keep-alive the reply has begun.
-    #[must_use]
     pub fn new(request: &Request<P>, reply: Reply<P>) -> Self {
         let same = (&reply as &dyn Any).downcast_ref::<Reply<U>>();
         let is_same = same.is_some_and(|same| same.channel.begin_passthrough());
@@ -122,7 +121,6 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
 
     /// Returns `true` if the server is asked for a document. It is sent in one piece when the answer is complete, so
     /// only the time of the whole answer can be limited.
-    #[must_use]
     pub fn wants_document(&self) -> bool {
         self.passes_document() || self.relay.profile.no_stream
     }
@@ -133,14 +131,12 @@ impl<U: Upstream, P: Protocol> Passthrough<U, P> {
     }
 
     /// Returns `true` if the end of the answer was read. The caller need not wait for later bytes, which are ignored.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.relay.is_over()
     }
 
     /// Returns `true` if output of the model was read, see [`Relay::has_output`], or if a document is awaited, which comes
     /// as a whole.
-    #[must_use]
     pub fn has_output(&self) -> bool {
         let is_stream = matches!(self.relay.form, Form::Stream);
         self.relay.has_output() || self.wants_document() && !is_stream

@@ -207,7 +207,6 @@ impl ReasoningMember {
 impl Profile {
     /// Returns the profile of the server at `host`, such as `api.mistral.ai` or `127.0.0.1:11434`. A server that is
     /// known by its software is recognized by the owners in `models`, its list of models. The default for any other.
-    #[must_use]
     pub fn of(host: &str, models: Option<&Json>) -> Self {
         let host = host.to_ascii_lowercase();
         let name = host.split(':').next().unwrap_or_default();
@@ -226,7 +225,6 @@ impl Profile {
     }
 
     /// Returns the profile of a known server by its name, such as `vLLM`, in any case.
-    #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         let server = servers().find(|server| server.name.eq_ignore_ascii_case(name));
         Some(server?.profile)

@@ -54,7 +54,6 @@ pub struct PromptResult<'a> {
 
 impl PromptResult<'_> {
     /// Creates an empty result of the call with this id.
-    #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -437,7 +436,6 @@ impl Ids {
 }
 
 /// Returns a file as text, for a dialect that cannot contain it: its content if it is text, else its URL or its name.
-#[must_use]
 pub fn file_note(file: &Attachment<'_>) -> String {
     let name = file.name.as_deref().unwrap_or("without a name");
     let kind = match file.media_type_or_detected() {
@@ -454,7 +452,6 @@ pub fn file_note(file: &Attachment<'_>) -> String {
 }
 
 /// Returns a file as a `data:` URL, or its URL; `None` for a file that is only an id.
-#[must_use]
 pub fn url_of<'a>(file: &'a Attachment<'_>) -> Option<Cow<'a, str>> {
     let data_url = |data: &str| {
         let media_type = match file.media_type_or_detected() {
@@ -473,7 +470,6 @@ pub fn url_of<'a>(file: &'a Attachment<'_>) -> Option<Cow<'a, str>> {
 
 /// Returns the settings of a conversation in a form that every model's server accepts: the choice of a tool that the
 /// front end does not offer, such as one that a provider runs, becomes [`ToolChoice::Auto`].
-#[must_use]
 pub fn prompt_options<C: Conversation>(conversation: &C) -> AnswerOptions<'_> {
     let mut options = conversation.answer_options();
     if let ToolChoice::Tool(name) = &options.tool_choice {
@@ -485,7 +481,6 @@ pub fn prompt_options<C: Conversation>(conversation: &C) -> AnswerOptions<'_> {
 }
 
 /// Reads a choice among tools, which is a word or an object with the name of a tool.
-#[must_use]
 pub fn tool_choice(choice: Option<&Json>) -> ToolChoice<'_> {
     let Some(choice) = choice else {
         return ToolChoice::Auto;
@@ -507,7 +502,6 @@ pub fn tool_choice(choice: Option<&Json>) -> ToolChoice<'_> {
 }
 
 /// Returns the strings of an array. Other elements are skipped.
-#[must_use]
 pub fn texts<'a>(list: Option<&Json>) -> Vec<Cow<'a, str>> {
     let elements = list.into_iter().flat_map(Json::elements);
     elements

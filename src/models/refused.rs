@@ -38,7 +38,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// headers.insert("retry-after", "7".parse().unwrap());
 /// assert_eq!(retry_after(busy, &headers, 0), Some(Duration::from_secs(7)));
 /// ```
-#[must_use]
 pub fn retry_after(status: StatusCode, headers: &HeaderMap, attempt: u32) -> Option<Duration> {
     let own = Duration::from_millis(500).saturating_mul(1 << attempt.min(4));
     wait(status, headers, own)
@@ -177,7 +176,6 @@ const LONGEST_WORD: usize = 30;
 /// Returns what the server of a model said, of which a failed turn has only the kind: for the log of an operator who
 /// has enabled it, because the sentence may repeat words of users. It is one line of at most 300 characters, and the
 /// server's `key` and other words longer than 30 characters are left out.
-#[must_use]
 pub fn server_message(error: &AgentError, key: Option<&str>) -> Option<String> {
     let first: &(dyn std::error::Error + 'static) = error.cause()?;
     let mut causes = std::iter::successors(Some(first), |cause| (*cause).source());

@@ -127,7 +127,6 @@ const LONGEST_PAGE: usize = 64 * 1024;
 
 impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             decoder: EventDecoder::new(),
@@ -218,20 +217,17 @@ impl<U: Upstream> Relay<U> {
 
     /// Returns `true` if the end of the answer was read. The caller need not wait for later bytes, which are ignored:
     /// some servers leave the connection open.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.completion.is_over()
     }
 
     /// Returns `true` if output of the model was read. The caller can limit the time until then, which blank lines,
     /// comments and keep-alives do not end.
-    #[must_use]
     pub fn has_output(&self) -> bool {
         self.has_output
     }
 
     /// Returns the answer so far.
-    #[must_use]
     pub fn completion(&self) -> &Completion {
         &self.completion
     }

@@ -42,7 +42,6 @@ pub trait Prompt: Clone + Send {
 
     /// Copies a request of a front end of this dialect for a model's server, without the members that concern only the
     /// server of the front end, such as stored conversations.
-    #[must_use]
     fn again(&self) -> Self;
 
     /// Changes what a profile does not allow in the messages and the tools.
@@ -69,7 +68,6 @@ impl Profile {
     ///
     /// The copy has questions in text as the client sent them, with their codes. If an agent asks questions with
     /// [`Reply::confirm`](crate::Reply::confirm), use [`Upstream::prompt`] instead.
-    #[must_use]
     pub fn ask<U: Upstream, P: Protocol>(&self, request: &Request<P>) -> U::Request {
         let any: &dyn Any = &**request;
         match any.downcast_ref::<U::Request>() {

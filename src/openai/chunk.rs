@@ -19,6 +19,8 @@ use crate::json::{List, Members, Wire, present};
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 #[wire(fixed(object = "chat.completion.chunk", after = id), null_is_absent, new = "Creates a chunk with additions to choices.")]
+// The order is that of the official API. GitHub's SDK writes a short form without the members
+// before the choices.
 pub struct ChatCompletionChunk {
     /// The id of the completion.
     pub id: Option<String>,
@@ -37,21 +39,6 @@ pub struct ChatCompletionChunk {
     pub usage: Option<Usage>,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-// The order is that of the official API. GitHub's SDK writes a short form without the members
-// before the choices.
-impl ChatCompletionChunk {
-    /// Returns the text that the chunk adds to the first choice.
-    #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        let mut choices = self.choices.iter();
-        choices
-            .find(|choice| choice.index == 0)?
-            .delta
-            .content
-            .as_deref()
-    }
 }
 
 from! {

@@ -55,13 +55,11 @@ pub struct CompletedChoice {
 
 impl ChatCompletion {
     /// Returns the message of the first choice.
-    #[must_use]
     pub fn message(&self) -> Option<&ChatMessage> {
         self.choices.first().map(|choice| &choice.message)
     }
 
     /// Returns the text of the first choice.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         self.message()
             .map(|it| it.content.text())
@@ -69,7 +67,6 @@ impl ChatCompletion {
     }
 
     /// Returns the calls of the first choice.
-    #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         self.message().map_or(&[], |message| &message.tool_calls)
     }

@@ -40,13 +40,11 @@ impl Part {
     }
 
     /// Returns the kind, such as `text`, `image_url` or `file`.
-    #[must_use]
     pub fn kind(&self) -> Option<String> {
         Some(self.0.get("type")?.string()?.into_owned())
     }
 
     /// Returns the part as JSON, unchanged.
-    #[must_use]
     pub fn json(&self) -> &Json {
         &self.0
     }

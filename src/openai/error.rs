@@ -36,7 +36,6 @@ pub struct ErrorObject {
 
 impl ErrorObject {
     /// Creates an error of the server.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -47,14 +46,12 @@ impl ErrorObject {
 
     /// Returns `true` if the error says that the conversation is too long for the model, see
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
-    #[must_use]
     pub fn is_too_long(&self) -> bool {
         let codes = [&self.code, &self.kind].into_iter();
         ContextTooLong::is_reported(codes.flatten().map(String::as_str), &self.message)
     }
 
     /// Serializes the error as the body of a response: `{"error":{...}}`.
-    #[must_use]
     pub fn to_body(&self) -> Bytes {
         let mut out = Vec::new();
         self.write_body(&mut out);
@@ -87,12 +84,6 @@ impl ErrorObject {
             code: Some(refusal.kind().to_owned()),
             unknown: Members::new(),
         }
-    }
-
-    /// Returns the error in the body of a response or in the data of an event, if there is one.
-    #[must_use]
-    pub fn find(body: &Json) -> Option<Self> {
-        Self::from_member(&body.get("error")?)
     }
 
     /// Converts the value of a member `error`; `None` for a value that is false in JavaScript and

@@ -177,7 +177,6 @@ fn add_results(messages: &mut List<ChatMessage>, results: Vec<PromptResult<'_>>)
 }
 
 /// Returns the form of an answer as a request has it in `response_format`.
-#[must_use]
 pub fn response_format(format: &AnswerFormat<'_>) -> Json {
     let AnswerFormat::Schema(wanted) = format else {
         return Json::object(|format| {

@@ -19,7 +19,6 @@ pub struct Logprobs {
 
 impl Logprobs {
     /// Creates the log probabilities of the tokens of a content.
-    #[must_use]
     pub fn content(tokens: impl IntoIterator<Item = TokenLogprob>) -> Self {
         Self {
             content: Some(tokens.into_iter().collect()),
@@ -70,7 +69,6 @@ pub struct TopLogprob {
 
 impl TokenLogprob {
     /// Creates an alternative.
-    #[must_use]
     pub fn new(token: impl Into<String>, logprob: f64) -> Self {
         let top = TopLogprob::new(token, logprob);
         Self {
@@ -85,7 +83,6 @@ impl TokenLogprob {
 
 impl TopLogprob {
     /// Creates a token without alternatives.
-    #[must_use]
     pub fn new(token: impl Into<String>, logprob: f64) -> Self {
         let token = token.into();
         Self {

@@ -93,14 +93,12 @@ impl ChatRequest {
     }
 
     /// Returns `true` if the answer should be streamed.
-    #[must_use]
     pub fn is_stream(&self) -> bool {
         self.stream == Some(true)
     }
 
     /// Returns `true` if the answer should have the usage, which is always the case without a
     /// stream.
-    #[must_use]
     pub fn wants_usage(&self) -> bool {
         let options = self.stream_options.as_ref();
         !self.is_stream() || options.is_some_and(|options| options.include_usage == Some(true))

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::json::{Json, JsonError, Members, Wire, WriteError, text_or_json};
 use crate::models::free_text_arguments;
@@ -128,15 +127,6 @@ impl FunctionCall {
     /// [`JsonError`] if the text is not a JSON object.
     pub fn json(&self) -> Result<Json, JsonError> {
         Json::parse_object(&self.arguments)
-    }
-
-    /// Deserializes the arguments.
-    ///
-    /// # Errors
-    ///
-    /// [`JsonError`] if the text is not a JSON object, or does not match the type.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
-        self.json()?.decode()
     }
 }
 

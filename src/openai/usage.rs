@@ -30,7 +30,6 @@ pub struct Usage {
 
 impl Usage {
     /// Creates a usage from the numbers of tokens in the request and in the answer.
-    #[must_use]
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
             prompt_tokens,
@@ -70,21 +69,18 @@ impl Usage {
     }
 
     /// Returns the number of tokens in the request that came from a cache.
-    #[must_use]
     pub fn cached_tokens(&self) -> Option<u64> {
         let details = self.prompt_tokens_details.as_ref()?;
         details.get("cached_tokens")?.as_u64()
     }
 
     /// Returns the number of tokens in the request that went to a cache.
-    #[must_use]
     pub fn cache_write_tokens(&self) -> Option<u64> {
         let details = self.prompt_tokens_details.as_ref()?;
         details.get("cache_write_tokens")?.as_u64()
     }
 
     /// Returns the number of tokens in the answer that were used for reasoning.
-    #[must_use]
     pub fn reasoning_tokens(&self) -> Option<u64> {
         let details = self.completion_tokens_details.as_ref()?;
         details.get("reasoning_tokens")?.as_u64()

@@ -58,51 +58,86 @@
 //! | write a client | [`Message`], [`Event`], [`Output`], [`Arguments`], [`Decoder`], [`agents`] |
 //! | older forms | [`Era`], [`Widgets::Flat`], [`Options::List`], [`Arguments::GetDirectRetrievalData`] |
 
+/// Implements `Wire` for an enum of two forms: an array, and any other value.
+macro_rules! two_forms {
+    ($name:ident: $array:ident, $other:ident($type:ty)) => {
+        impl $crate::json::Wire for $name {
+            fn read_from(
+                reader: &mut $crate::json::Reader<'_>,
+            ) -> Result<Option<Self>, $crate::json::JsonError> {
+                if reader.is($crate::json::Kind::Array) {
+                    return Ok($crate::json::List::read_from(reader)?.map(Self::$array));
+                }
+                Ok(<$type>::read_from(reader)?.map(Self::$other))
+            }
+
+            fn write_to(&self, to: $crate::json::ValueWriter<'_>) {
+                match self {
+                    Self::$array(list) => list.write_to(to),
+                    Self::$other(other) => other.write_to(to),
+                }
+            }
+        }
+    };
+}
+
 mod call;
+mod data_source;
 mod deltas;
 mod descriptor;
 mod event;
 mod feedback;
+mod function_call;
 mod legacy;
+mod marker;
+mod message;
 mod mount;
 mod numbers;
+mod reply;
 mod request;
 mod result;
 mod secret;
 mod session;
+mod text;
 mod url;
 mod vocabulary;
+mod workspace;
 
 pub use call::{
     AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, CallQueue,
-    DataSource, ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetParamsOptions,
-    GetSkillContent, GetWidgetData, ManageNavigationBar, NavigationTab, ParamOptionsQuery,
+    ExecuteAgentTool, ExecuteClientSql, GetSkillContent, ManageNavigationBar, NavigationTab,
     PrepareClientSqlTables, SaveSkill, SqlQuery, SqlWidget, State, StateError, TaskRequest,
     TurnState, TurnUsage, Untrusted, UpdateWidgetInDashboard, WidgetUpdate,
 };
+pub use data_source::{DataSource, GetParamsOptions, GetWidgetData, ParamOptionsQuery};
 pub use descriptor::{Control, ControlChoice, Descriptor, Endpoints, Model, Switch, agents};
 pub use event::{
     Artifact, ArtifactType, BoundingBox, ChartParams, ChartType, Citation, CitationCollection,
-    ConversationSummary, Event, EventType, Output, PromptSuggestions, RawEvent, SourceInfo,
-    StatusUpdate, TokenCount, TokenUsage,
+    ConversationSummary, Event, EventType, Output, PromptSuggestions, QueryDataSource, RawEvent,
+    SourceInfo, StatusUpdate, TokenCount, TokenUsage,
 };
 pub use feedback::{Feedback, Vote};
+pub use function_call::FunctionCall;
 pub use legacy::Era;
+pub use marker::{Piece, pieces, strip_markers};
+pub use message::{Message, Role};
 pub use mount::feedback;
+pub use reply::Reply;
 pub use request::{
-    AgentInfo, ApiKeys, AttachedContext, AttachedDocument, ContextEntry, DashboardInfo,
-    DashboardTab, DashboardWidget, DataColumn, DataTable, DefaultValue, Delegation, Message,
-    OptionValue, Options, OptionsParam, Param, Piece, QueryRequest, Role, SelectedSkill,
-    SkillSummary, Tier, Tiers, Tool, UploadedFile, Widget, Widgets, WorkspaceState, pieces,
-    strip_markers,
+    ApiKeys, AttachedContext, AttachedDocument, ContextEntry, Delegation, OptionValue, Options,
+    QueryRequest, UploadedFile,
 };
 pub use result::{
     BridgeError, BridgeResult, CallOutcome, CallResult, CommandResult, DataFormat, ErrorResult,
-    Items, ParamChoice, ParamChoices, ParamOptions, QueryDataSource, ResultItem,
+    Items, ParamChoice, ParamChoices, ParamOptions, ResultItem,
 };
 pub use secret::Secret;
-pub use session::Reply;
 pub use url::Url;
+pub use workspace::{
+    AgentInfo, DashboardInfo, DashboardTab, DashboardWidget, DataColumn, DataTable, DefaultValue,
+    OptionsParam, Param, SelectedSkill, SkillSummary, Tier, Tiers, Tool, Widget, Widgets,
+    WorkspaceState,
+};
 
 use std::borrow::Cow;
 

@@ -8,13 +8,11 @@ pub struct Secret(String);
 
 impl Secret {
     /// Creates a secret.
-    #[must_use]
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }
 
     /// Returns the secret text.
-    #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }

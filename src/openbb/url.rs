@@ -13,7 +13,6 @@ pub struct Url(String);
 
 impl Url {
     /// Returns the text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::FunctionCall;
-use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData};
+use super::call::{CallQueue, ExecuteAgentTool};
+use super::data_source::{DataSource, GetWidgetData};
 use super::event::{Artifact, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate};
-use super::request::Widget;
-use super::session::{Parsed, schema_of_tool};
-use super::session::{Reply, To};
+use super::function_call::FunctionCall;
+use super::reply::{Parsed, Reply, To, schema_of_tool};
+use super::workspace::Widget;
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{
     self, Blocks as _, Level, Notice, Part, Question, SendError, Status, ToolCall,
@@ -50,7 +50,7 @@ impl Reply {
             Part::Error(notice) if modern => failure(notice)?,
             part => return to.part(self, part),
         };
-        output.write(self, to.stream())
+        output.write(&mut self.names, to.stream())
     }
 }
 
@@ -73,7 +73,7 @@ fn with_details(
         return Ok(step);
     }
     let details = details.iter();
-    let details = details.map(|(name, value)| (name.clone(), super::request::string(value)));
+    let details = details.map(|(name, value)| (name.clone(), super::text::string(value)));
     Ok(step.detail(&details.collect::<Members>())?)
 }
 
@@ -102,10 +102,10 @@ fn cite(citation: &protocol::Citation, session: &mut Reply) -> Result<Output, Se
     let mut cited = Citation::with_source(session.env.uuid(), source);
     let mut details = Members::new();
     if cited.source_info.name != citation.title {
-        details.push("Name", super::request::string(&citation.title));
+        details.push("Name", super::text::string(&citation.title));
     }
     if let Some(excerpt) = &citation.excerpt {
-        details.push("Excerpt", super::request::string(excerpt));
+        details.push("Excerpt", super::text::string(excerpt));
     }
     if !details.is_empty() {
         cited = cited.detail(&details)?;
@@ -130,7 +130,7 @@ fn confirm(question: &Question<'_>, session: &mut Reply, to: &mut To<'_>) -> Res
             [] => PromptSuggestions::new(["No"]),
             answers => PromptSuggestions::new(answers),
         };
-        Output::from(answers).write(session, to.stream())?;
+        Output::from(answers).write(&mut session.names, to.stream())?;
     }
     Ok(())
 }

@@ -328,7 +328,6 @@ impl<B: Blocks> Writer<'_, B> {
     }
 
     /// Returns `true` if this block is open.
-    #[must_use]
     pub fn is_open(&self, block: Block) -> bool {
         self.state.open == Some(block)
     }
@@ -343,14 +342,12 @@ impl<B: Blocks> Writer<'_, B> {
     }
 
     /// Returns `true` once the beginning of the stream was written.
-    #[must_use]
     pub fn has_begun(&self) -> bool {
         self.state.has_begun
     }
 
     /// Returns `true` once a [block of text](Block::Text) was opened. Text in events of the protocol's own opens none,
     /// nor does text with a [frame](super::Session::frame) from the beginning.
-    #[must_use]
     pub fn has_text(&self) -> bool {
         self.state.has_text
     }

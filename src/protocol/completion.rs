@@ -75,7 +75,6 @@ impl Completion {
     pub const DEFAULT_LIMIT: usize = DEFAULT_LIMIT;
 
     /// Creates a completion without content.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             items: Some(Items::default()),
@@ -84,7 +83,6 @@ impl Completion {
     }
 
     /// Creates a completion without content that has no items.
-    #[must_use]
     pub fn without_items() -> Self {
         Self {
             model: String::new(),
@@ -238,44 +236,37 @@ impl Completion {
     }
 
     /// Returns the name of the model; empty if the server does not send it.
-    #[must_use]
     pub fn model(&self) -> &str {
         &self.model
     }
 
     /// Returns the text so far, including that of a refusal.
-    #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns the reasoning so far.
-    #[must_use]
     pub fn reasoning(&self) -> &str {
         &self.reasoning
     }
 
     /// Returns the tokens of the answer; `None` if the server has not sent them.
-    #[must_use]
     pub fn usage(&self) -> Option<Usage> {
         self.usage
     }
 
     /// Returns the reason why the answer ended before it was complete; `None` if there is none.
-    #[must_use]
     pub fn cut(&self) -> Option<Cut> {
         let is_open = self.calls.list.iter().any(|call| call.is_open);
         self.cut.or_else(|| is_open.then_some(Cut::Other))
     }
 
     /// Returns the error that the server sent.
-    #[must_use]
     pub fn error(&self) -> Option<&CompletionError> {
         self.error.as_ref()
     }
 
     /// Returns `true` if the whole answer was read. Otherwise the stream was interrupted.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_finished
             && self.error.is_none()
@@ -284,20 +275,12 @@ impl Completion {
     }
 
     /// Returns `true` if the last event was read. Later bytes are ignored.
-    #[must_use]
     pub fn is_over(&self) -> bool {
         self.has_ended || self.error.is_some()
     }
 
-    /// Returns `true` if the answer has calls.
-    #[must_use]
-    pub fn has_calls(&self) -> bool {
-        !self.calls.list.is_empty()
-    }
-
     /// Returns the calls, as the model made them, for a reply of any protocol. Arguments that are not a JSON object are
     /// a JSON string with the text of the model.
-    #[must_use]
     pub fn calls(&self) -> Vec<ToolCall> {
         let calls = self.partial_calls().into_iter();
         calls.map(ToolCall::of_model).collect()

@@ -64,7 +64,6 @@ pub struct Events<E>(VecDeque<E>);
 
 impl<E> Events<E> {
     /// Creates an empty queue.
-    #[must_use]
     pub const fn new() -> Self {
         Self(VecDeque::new())
     }
@@ -80,7 +79,6 @@ impl<E> Events<E> {
     }
 
     /// Returns `true` if no event is left.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -164,13 +164,11 @@ impl<P: Protocol> EventDecoder<P> {
     }
 
     /// Returns the decoder of the protocol, which holds the state of the stream so far.
-    #[must_use]
     pub fn decoder(&self) -> &P::Decoder {
         &self.decoder
     }
 
     /// Returns the reconnection time that the server sent. `None` if it sent none.
-    #[must_use]
     pub fn retry(&self) -> Option<Duration> {
         self.frames.retry()
     }

@@ -230,7 +230,6 @@ impl Env {
     }
 
     /// Returns the seconds since the Unix epoch.
-    #[must_use]
     pub fn unix_time(&self) -> u64 {
         self.environment
             .now()
@@ -240,7 +239,6 @@ impl Env {
     }
 
     /// Returns a new random id: the prefix, an underscore and the 32 hexadecimal digits of a UUID.
-    #[must_use]
     pub fn new_id(&self, prefix: &str) -> String {
         self.hex_id([prefix, "_"])
     }
@@ -263,7 +261,6 @@ impl Env {
     }
 
     /// Returns a new random UUID (version 4) in lower case.
-    #[must_use]
     pub fn uuid(&self) -> String {
         let mut uuid = self.hex_id([""; 2]);
         // The ends of the first four groups, with the hyphens before them.
@@ -302,7 +299,6 @@ impl std::ops::Deref for Env {
 opaque_debug!(Env);
 
 /// Formats a time in seconds since 1970 as in RFC 3339: `2026-11-23T00:00:00Z`.
-#[must_use]
 pub fn date_time(unix_time: u64) -> String {
     // The last second of the year 9999: later years have more than four digits.
     let seconds = unix_time.min(253_402_300_799);

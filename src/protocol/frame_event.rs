@@ -231,7 +231,6 @@ pub fn drop_unknown<T: Wire>(value: &mut T) {
 }
 
 /// Returns `true` if no name occurs twice.
-#[must_use]
 pub const fn is_distinct(mut names: &[&str]) -> bool {
     while let Some((first, rest)) = names.split_first() {
         names = rest;

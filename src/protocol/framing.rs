@@ -214,7 +214,6 @@ impl Frames {
     }
 
     /// Returns the reconnection time that the server sent. `None` if it sent none.
-    #[must_use]
     pub const fn retry(&self) -> Option<Duration> {
         self.events.retry()
     }

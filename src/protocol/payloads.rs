@@ -51,7 +51,6 @@ enum Data {
 
 impl Payloads {
     /// Creates a reader for one stream.
-    #[must_use]
     pub const fn new(framing: Framing) -> Self {
         Self {
             framing,
@@ -114,7 +113,6 @@ impl Payloads {
     }
 
     /// Returns `true` if [`next`](Self::next) returns `None` until a frame is added.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.frame.is_empty()
     }

@@ -183,7 +183,6 @@ impl<B: Blocks> Session<B> {
 
     /// Returns the bytes before and after every piece of text from now on. `None` if each piece must be written by
     /// [`text`](Self::text), because a block must be opened first or every event has a number.
-    #[must_use]
     pub fn text_frame(&self) -> Option<TextFrame> {
         match self.state.open {
             Some(Block::Text) => self.state.frame.clone(),
@@ -267,7 +266,6 @@ impl<B: Blocks> Session<B> {
     }
 
     /// Returns the [id](Blocks::reply_id) of the reply.
-    #[must_use]
     pub fn reply_id(&self) -> Option<&str> {
         self.blocks.reply_id()
     }

@@ -82,7 +82,6 @@ pub enum Outcome<'a> {
 impl Outcome<'_> {
     /// Returns the name of the outcome: `answered`, `refused`, `failed`, `panicked`, `cancelled`,
     /// `shut_down` or `client_left`.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Answered => "answered",
@@ -96,7 +95,6 @@ impl Outcome<'_> {
     }
 
     /// Returns `true` if the agent failed or panicked.
-    #[must_use]
     pub fn is_fault(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Panicked { .. })
     }

@@ -134,7 +134,6 @@ impl Replies {
     }
 
     /// Returns the number of replies that run in this process.
-    #[must_use]
     pub fn running(&self) -> usize {
         self.shared.len()
     }
@@ -142,7 +141,6 @@ impl Replies {
     /// Returns the health of the store as observed by the calls of this process, for health checks and metrics. It does
     /// not call the store. With the feature `tracing` an event reports when the store becomes unreachable, and when it
     /// is reachable again.
-    #[must_use]
     pub fn health(&self) -> StoreHealth {
         self.shared.health.report(self.running())
     }

@@ -113,13 +113,11 @@ impl MemoryReplyStore {
     }
 
     /// Returns the number of logs that have not expired.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lock().logs.len()
     }
 
     /// Returns `true` if all logs have expired.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -202,7 +202,6 @@ pub struct ReplyState {
 
 impl ReplyState {
     /// Creates the state of a log without an end and without readers.
-    #[must_use]
     pub fn new(next: u64) -> Self {
         Self {
             next,
@@ -230,7 +229,6 @@ pub struct LogPage {
 
 impl LogPage {
     /// Creates a page with the events of the given numbers.
-    #[must_use]
     pub fn new(numbers: Range<u64>, events: Bytes, end: Option<ReplyEnd>) -> Self {
         Self {
             first: numbers.start,
@@ -316,13 +314,11 @@ macro_rules! key {
 
         impl $name {
             /// Creates a key from its bytes.
-            #[must_use]
             pub const fn from_bytes(bytes: [u8; 32]) -> Self {
                 Self(bytes)
             }
 
             /// Returns the bytes of this key.
-            #[must_use]
             pub const fn as_bytes(&self) -> &[u8; 32] {
                 &self.0
             }

@@ -89,7 +89,6 @@ impl Replies {
 impl UserReplies {
     /// Returns the key of a reply by the id that its front end uses, which
     /// [`Session::reply_id`](crate::protocol::Session::reply_id) has returned.
-    #[must_use]
     pub fn reply(&self, id: &str) -> ReplyId {
         ReplyId::new(&self.user, &self.path, id)
     }

@@ -78,7 +78,6 @@ impl ContentPart {
     }
 
     /// Returns the text or the refusal.
-    #[must_use]
     pub(super) fn said(&self) -> Option<&str> {
         self.text.as_deref().or(self.refusal.as_deref())
     }
@@ -114,7 +113,6 @@ pub struct Annotation {
 
 impl Annotation {
     /// Creates a citation of a web page.
-    #[must_use]
     pub fn url_citation(url: impl Into<String>, title: impl Into<String>) -> Self {
         Self {
             kind: "url_citation".into(),

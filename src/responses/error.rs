@@ -60,14 +60,12 @@ impl ErrorObject {
 
     /// Returns `true` if the error says that the conversation is too long for the model, see
     /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
-    #[must_use]
     pub fn is_too_long(&self) -> bool {
         let codes = [&self.code, &self.kind].into_iter();
         ContextTooLong::is_reported(codes.flatten().map(String::as_str), &self.message)
     }
 
     /// Serializes the error as the body of a response: `{"error":{...}}`.
-    #[must_use]
     pub fn to_body(&self) -> Bytes {
         let mut out = Vec::new();
         self.write_body(&mut out);

@@ -216,7 +216,6 @@ impl StreamEvent {
     }
 
     /// Creates a piece of the answer's text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             delta: Some(text.into()),
@@ -225,7 +224,6 @@ impl StreamEvent {
     }
 
     /// Creates a piece of a reasoning summary.
-    #[must_use]
     pub fn reasoning(text: impl Into<String>) -> Self {
         Self {
             delta: Some(text.into()),
@@ -234,7 +232,6 @@ impl StreamEvent {
     }
 
     /// Creates a citation in the text. Without indexes it refers to the end of the text so far.
-    #[must_use]
     pub fn annotation(annotation: Annotation) -> Self {
         Self {
             annotation: Some(Box::new(annotation)),
@@ -243,7 +240,6 @@ impl StreamEvent {
     }
 
     /// Creates a complete item that is neither a message nor reasoning, such as a call.
-    #[must_use]
     pub fn item(item: Item) -> Self {
         Self {
             item: Some(Box::new(item)),
@@ -252,7 +248,6 @@ impl StreamEvent {
     }
 
     /// Creates the token counts of the answer; the last ones count.
-    #[must_use]
     pub fn usage(usage: Usage) -> Self {
         let response = Response {
             usage: Some(usage),
@@ -265,13 +260,11 @@ impl StreamEvent {
     }
 
     /// Reads the response so far.
-    #[must_use]
     pub fn response(&self) -> Option<Response> {
         Response::from_raw(self.response.as_ref()?)
     }
 
     /// Returns the piece of text or of a refusal that the event adds.
-    #[must_use]
     pub fn said(&self) -> Option<&str> {
         match self.kind {
             EventKind::TextDelta | EventKind::RefusalDelta => self.delta.as_deref(),
@@ -280,7 +273,6 @@ impl StreamEvent {
     }
 
     /// Returns the error of a failure: that of the response, or that of the event.
-    #[must_use]
     pub fn error(&self) -> Option<ErrorObject> {
         let nested = self.unknown.get("error").and_then(ErrorObject::from_raw);
         let own = || {
@@ -300,7 +292,6 @@ impl StreamEvent {
     }
 
     /// Returns `true` if only `[DONE]` may follow.
-    #[must_use]
     pub fn is_last(&self) -> bool {
         use EventKind::{Completed, Error, Failed, Incomplete};
         matches!(self.kind, Completed | Incomplete | Failed | Error)

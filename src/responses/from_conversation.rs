@@ -31,7 +31,6 @@ impl ResponsesRequest {
     ///     prompt
     /// }
     /// ```
-    #[must_use]
     pub fn from_conversation(conversation: &impl Conversation) -> Self {
         Self::for_profile(conversation, &Profile::default())
     }

@@ -45,7 +45,6 @@ pub struct Item {
 
 impl Item {
     /// Creates a message.
-    #[must_use]
     pub fn message(role: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
             kind: "message".into(),
@@ -56,13 +55,11 @@ impl Item {
     }
 
     /// Creates a message of the user.
-    #[must_use]
     pub fn user(content: impl Into<Content>) -> Self {
         Self::message("user", content)
     }
 
     /// Creates a call; `arguments` are a JSON text.
-    #[must_use]
     pub fn call(
         call_id: impl Into<String>,
         name: impl Into<String>,
@@ -78,7 +75,6 @@ impl Item {
     }
 
     /// Creates the output of a call.
-    #[must_use]
     pub fn output(call_id: impl Into<String>, output: impl Into<Content>) -> Self {
         Self {
             kind: "function_call_output".into(),
@@ -89,13 +85,11 @@ impl Item {
     }
 
     /// Returns `true` if this is a message.
-    #[must_use]
     pub(super) fn is_message(&self) -> bool {
         self.kind == "message" || self.kind.is_empty() && self.role.is_some()
     }
 
     /// Returns `true` if this is a call of a function.
-    #[must_use]
     pub fn is_call(&self) -> bool {
         self.kind == "function_call"
     }

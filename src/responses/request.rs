@@ -96,20 +96,17 @@ impl ResponsesRequest {
     }
 
     /// Returns `true` if the answer should be streamed.
-    #[must_use]
     pub fn is_stream(&self) -> bool {
         self.stream == Some(true)
     }
 
     /// Returns `true` if the response shall go on when its client leaves, for servers that store responses.
-    #[must_use]
     pub(super) fn is_background(&self) -> bool {
         let background = self.unknown.get("background");
         background.is_some_and(|background| background.text() == "true")
     }
 
     /// Returns `true` if a server that stores responses should store the answer, which is the default.
-    #[must_use]
     pub fn is_stored(&self) -> bool {
         let store = self.unknown.get("store");
         store.is_none_or(|store| store.text() != "false")

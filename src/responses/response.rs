@@ -42,16 +42,10 @@ pub struct Response {
 
 impl Response {
     /// Returns the text of all messages.
-    #[must_use]
     pub fn text(&self) -> String {
         let messages = self.output.iter().filter(|item| item.is_message());
         let parts = messages.flat_map(|item| item.content.parts());
         parts.filter_map(|part| part.text.as_deref()).collect()
-    }
-
-    /// Returns the calls, in order.
-    pub fn calls(&self) -> impl Iterator<Item = &Item> {
-        self.output.iter().filter(|item| item.is_call())
     }
 }
 
@@ -93,7 +87,6 @@ pub struct Usage {
 
 impl Usage {
     /// Creates a usage from the numbers of tokens in the request and in the answer.
-    #[must_use]
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,

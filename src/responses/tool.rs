@@ -28,7 +28,6 @@ pub struct Tool {
 
 impl Tool {
     /// Creates a function without arguments.
-    #[must_use]
     pub fn function(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {
             kind: "function".into(),

@@ -140,7 +140,6 @@ pub struct HttpRequest {
 impl HttpRequest {
     /// Returns a parameter of the path, such as `model` of `/v1/models/{model}`. If several have the same name, returns
     /// the last one.
-    #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         let mut params = self.params.iter();
         let (_, value) = params.rfind(|(key, _)| **key == *name)?;
@@ -148,14 +147,12 @@ impl HttpRequest {
     }
 
     /// Returns the state that mounts share; see [`Site::shared`](super::Site::shared).
-    #[must_use]
     pub fn shared<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.settings.shared.get()
     }
 
     /// Returns `path` of this router as clients see it, below the [base path](super::Router::base_path), for documents
     /// that contain paths.
-    #[must_use]
     pub fn public_path(&self, path: &str) -> String {
         self.settings.base.join(path)
     }
@@ -186,7 +183,6 @@ impl HttpRequest {
     /// Returns the conversations of the user who sent this request, below the path of a route. `None` if the router
     /// does not [store conversations](super::Router::conversations) and the request is not of a WebSocket. The first
     /// parameters of the request replace those of the route.
-    #[must_use]
     pub fn conversations(&self, route: &str) -> Option<UserConversations> {
         let stored = self.settings.conversations.as_ref().and_then(|stored| {
             let path = self.public_path(&fill(route, &self.params));
@@ -203,7 +199,6 @@ impl HttpRequest {
     }
 
     /// Returns the path of the route, with the names of its parameters.
-    #[must_use]
     pub fn route(&self) -> &str {
         &self.path
     }
@@ -306,7 +301,6 @@ impl HttpRequest {
     ///
     /// The key contains the base path even if a proxy has stripped it, so every server finds the same replies.
     #[cfg(feature = "resumable")]
-    #[must_use]
     pub fn replies(&self, route: &str) -> Option<UserReplies> {
         let replies = self.settings.replies.as_ref()?;
         let path = self.public_path(&fill(route, &self.params));
@@ -315,7 +309,6 @@ impl HttpRequest {
 
     /// Returns `true` if clients can request the reply to this request again.
     #[cfg(feature = "resumable")]
-    #[must_use]
     pub fn has_replies(&self) -> bool {
         self.replies(&self.path).is_some()
     }
@@ -533,7 +526,6 @@ impl<F: Fn(&HttpRequest) -> Vec<u8> + Send + Sync> Endpoint for Document<F> {
 }
 
 /// Creates a response whose body is a JSON document.
-#[must_use]
 pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Body::full(body));
     *response.status_mut() = status;

@@ -53,7 +53,6 @@ pub struct KeysError {
 
 impl Keys {
     /// Creates keys from pairs of a user's id and a key. An empty key is left out.
-    #[must_use]
     pub fn new<U: Into<Arc<str>>, K: AsRef<[u8]>>(keys: impl IntoIterator<Item = (U, K)>) -> Self {
         let keys = keys.into_iter();
         let keys = keys.filter(|(_, key)| !key.as_ref().is_empty());

@@ -84,7 +84,6 @@ impl Path {
 /// let params = path_params("/chats/{workspace}", "/chats/old%20films");
 /// assert_eq!(params, [("workspace".into(), "old films".into())]);
 /// ```
-#[must_use]
 pub fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>)> {
     let template = Path::parse(template).ok();
     template
@@ -96,7 +95,6 @@ pub fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>)> {
 /// percent escapes.
 ///
 /// The segments `.` and `..` are not escaped, because clients resolve them even if they are escaped.
-#[must_use]
 pub fn escape_segment(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

@@ -64,7 +64,6 @@ pub(super) fn no_such_path<'a>(mut lookups: impl Iterator<Item = &'a str>) -> Re
 
 /// Returns `true` if a request is the handshake of a WebSocket over HTTP/1.1 (RFC 6455, section 4.1), which
 /// [`Router::socket`](super::Router::socket) answers.
-#[must_use]
 pub fn is_handshake(request: &Parts) -> bool {
     let has = |name: HeaderName, token: &str| {
         let mut values = request.headers.get_all(name).iter();

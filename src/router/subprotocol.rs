@@ -205,31 +205,26 @@ pub struct Exchange {
 
 impl Exchange {
     /// Returns the method of the request.
-    #[must_use]
     pub fn method(&self) -> &Method {
         &self.method
     }
 
     /// Returns the [id](Ask::id).
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// Returns the [lane](Ask::lane).
-    #[must_use]
     pub fn lane(&self) -> &str {
         &self.lane
     }
 
     /// Returns the [context](Ask::context).
-    #[must_use]
     pub fn context(&self) -> &str {
         &self.context
     }
 
     /// Returns the number of events that have been converted into messages so far.
-    #[must_use]
     pub fn events(&self) -> u64 {
         self.events
     }

@@ -164,14 +164,12 @@ impl Decoder {
 
     /// Returns the last event id, which a client sends as `last-event-id` when it reconnects; empty if the stream has
     /// set no id.
-    #[must_use]
     pub fn last_event_id(&self) -> &str {
         &self.last_id
     }
 
     /// Returns the reconnection time, if the stream has set one. Numbers of milliseconds beyond
     /// `u64` become `u64::MAX`.
-    #[must_use]
     pub const fn retry(&self) -> Option<Duration> {
         self.retry
     }

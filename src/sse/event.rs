@@ -78,14 +78,12 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the name; `message` if the event was sent without a name.
-    #[must_use]
     #[inline]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the data: the lines joined by LF.
-    #[must_use]
     #[inline]
     pub fn data(&self) -> &str {
         &self.data
@@ -93,7 +91,6 @@ impl<'a> Event<'a> {
 
     /// Returns the last event id; empty if there is none. Decoded events repeat the id of an earlier event until the
     /// stream changes it.
-    #[must_use]
     #[inline]
     pub fn id(&self) -> &str {
         &self.id

@@ -29,7 +29,6 @@ pub struct TooLarge {
 
 impl TooLarge {
     /// Creates the error for a limit in bytes.
-    #[must_use]
     pub const fn new(limit: usize) -> Self {
         Self { limit }
     }

@@ -41,7 +41,6 @@ impl EventName {
     /// a compile error. (`from_static` is not usable there: moving the name out of its `Result` would drop the other
     /// variant, which a constant must not do.)
     #[doc(hidden)]
-    #[must_use]
     pub const fn from_literal(name: &'static str) -> Self {
         assert!(
             InvalidText::name(name).is_none(),
@@ -51,7 +50,6 @@ impl EventName {
     }
 
     /// Returns the name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -113,7 +111,6 @@ impl EventId {
     }
 
     /// Returns the id as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -148,7 +145,6 @@ impl InvalidText {
     }
 
     /// Returns the byte offset of the error; 0 for an empty name.
-    #[must_use]
     pub const fn offset(&self) -> usize {
         self.fault.offset()
     }

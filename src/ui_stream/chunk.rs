@@ -181,7 +181,6 @@ payloads! {
 
 impl ToolInputAvailable {
     /// Creates the output of this call.
-    #[must_use]
     pub fn output(&self, output: Json) -> ToolOutputAvailable {
         ToolOutputAvailable {
             tool_call_id: self.tool_call_id.clone(),
@@ -193,7 +192,6 @@ impl ToolInputAvailable {
     }
 
     /// Creates the failure of this call.
-    #[must_use]
     pub fn failure(&self, error_text: impl Into<String>) -> ToolOutputError {
         ToolOutputError {
             tool_call_id: self.tool_call_id.clone(),

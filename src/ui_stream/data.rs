@@ -43,7 +43,6 @@ impl Data {
     }
 
     /// Returns the name, without `data-`.
-    #[must_use]
     pub fn name(&self) -> &str {
         self.kind.strip_prefix(PREFIX).unwrap_or(&self.kind)
     }

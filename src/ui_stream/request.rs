@@ -62,7 +62,6 @@ impl Default for Trigger {
 
 impl ChatRequest {
     /// Creates a request for an answer to the last of `messages`.
-    #[must_use]
     pub fn new(id: impl Into<String>, messages: impl IntoIterator<Item = UiMessage>) -> Self {
         Self {
             id: id.into(),
@@ -85,7 +84,6 @@ impl ChatRequest {
     }
 
     /// Returns the message that the reply continues: the last message, if it is the assistant's.
-    #[must_use]
     pub fn continued(&self) -> Option<&UiMessage> {
         self.messages
             .last()
@@ -115,7 +113,6 @@ pub struct UiMessage {
 
 impl UiMessage {
     /// Creates a message of the user.
-    #[must_use]
     pub fn user(id: impl Into<String>, text: impl Into<String>) -> Self {
         Self::new(id, "user", [UiPart::text(text)])
     }
@@ -197,7 +194,6 @@ pub struct Approval {
 
 impl UiPart {
     /// Creates a text part.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
             text: Some(text.into()),
@@ -209,7 +205,6 @@ impl UiPart {
     ///
     /// States of a call: `input-streaming`, `input-available`, `approval-requested`, `approval-responded`,
     /// `output-available`, `output-error` and `output-denied`.
-    #[must_use]
     pub fn tool_name(&self) -> Option<&str> {
         match self.kind.strip_prefix("tool-") {
             // A part without a name is still a tool call, and its state decides what the page does.

@@ -56,7 +56,6 @@ pub enum ToolChoice<'a> {
 
 impl AnswerOptions<'_> {
     /// Returns the name of the user, unless it is longer than the 64 characters that all providers accept.
-    #[must_use]
     pub fn user_id(&self) -> Option<&str> {
         self.user.as_deref().filter(|user| user.len() <= 64)
     }

@@ -147,7 +147,6 @@ impl<'a> Attachment<'a> {
 
     /// Returns the kind: the one that the part with the file declares, else that of the media type, else that of the
     /// first bytes, else [`AttachmentKind::Document`].
-    #[must_use]
     pub fn kind(&self) -> AttachmentKind {
         let typed = AttachmentKind::of(self.media_type_or_detected());
         match (self.declared, &self.content) {
@@ -161,7 +160,6 @@ impl<'a> Attachment<'a> {
     }
 
     /// Returns the media type, or the one that the first bytes of the content show; empty if neither is known.
-    #[must_use]
     pub fn media_type_or_detected(&self) -> &str {
         let media_type = self.media_type.as_deref().unwrap_or_default();
         let AttachmentContent::Base64(data) = &self.content else {
@@ -197,7 +195,6 @@ impl<'a> Attachment<'a> {
     }
 
     /// Returns `true` if the content itself is here, and not a reference to it.
-    #[must_use]
     pub fn is_inline(&self) -> bool {
         matches!(
             self.content,
@@ -207,7 +204,6 @@ impl<'a> Attachment<'a> {
 
     /// Returns the content of a file that is inline and [text](AttachmentKind::Text); `None` for other files, and for
     /// text that is not UTF-8.
-    #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         match &self.content {
             AttachmentContent::Text(text) => Some(Cow::Borrowed(text)),

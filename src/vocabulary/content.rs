@@ -36,7 +36,6 @@ pub trait ContentPart: Wire {
 impl<P: ContentPart> Content<P> {
     /// Returns the text of the content. The texts of parts are joined with line breaks, and other parts are skipped. A
     /// part without a list is read as a part, and any other value is JSON as text.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -80,7 +79,6 @@ impl<P: ContentPart> Content<P> {
 
 impl<P> Content<P> {
     /// Returns the parts. Empty if the content is one text.
-    #[must_use]
     pub fn parts(&self) -> &[P] {
         match self {
             Self::Parts(parts) => parts,
@@ -89,7 +87,6 @@ impl<P> Content<P> {
     }
 
     /// Returns `true` if there is no content.
-    #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }

@@ -64,7 +64,6 @@ impl<'a> Contents<'a> {
     /// Reads any value: a text, a part, a list of parts, or the result of an MCP tool.
     ///
     /// What is a text or a file is read as one, and any other value is JSON as text.
-    #[must_use]
     pub fn read(value: &Json) -> Self {
         let mut contents = Self::default();
         contents.value(value, DEEPEST);
@@ -106,7 +105,6 @@ impl<'a> Contents<'a> {
     }
 
     /// Returns `true` if there are neither files nor texts.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.texts.is_empty()
     }

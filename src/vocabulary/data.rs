@@ -43,7 +43,6 @@ impl Status {
 
 impl Chart {
     /// Reads a chart from the members of a JSON object. `None` if they are not those of a chart.
-    #[must_use]
     pub fn read(data: &Json) -> Option<Self> {
         let member = |name| text_of(data, name).unwrap_or_default();
         let names = data.get("y").unwrap_or_default();
@@ -68,7 +67,6 @@ impl Chart {
 
 impl Table {
     /// Reads a table from the members of a JSON object. `None` if they are not those of a table.
-    #[must_use]
     pub fn read(data: &Json) -> Option<Self> {
         let mut table = Self::new(text_of(data, "name")?, &data.get("rows")?).ok()?;
         table.description = text_of(data, "description");

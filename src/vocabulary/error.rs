@@ -88,7 +88,6 @@ const TOO_LONG_WORDS: [&str; 13] = [
 impl ContextTooLong {
     /// Returns `true` if an error of a model's server, of any dialect, says that the conversation is too long, by one
     /// of its codes or in its message.
-    #[must_use]
     pub fn is_reported<'a>(codes: impl IntoIterator<Item = &'a str>, message: &str) -> bool {
         let mut codes = codes.into_iter();
         if codes.any(|code| TOO_LONG_CODES.contains(&code)) {
@@ -225,7 +224,6 @@ const REPORTS: [(ModelFault, &[&str], &[&str]); 4] = [
 impl ModelFault {
     /// Returns the fault that an error of a model's server reports, of any dialect, by its code or class or in its
     /// message; `None` if it does not say. That a conversation is too long is [`ContextTooLong::is_reported`].
-    #[must_use]
     pub fn reported(code: Option<&str>, message: &str) -> Option<Self> {
         let by_code = |(_, codes, _): &&(_, &[&str], _)| code.is_some_and(|it| codes.contains(&it));
         let message = message.to_lowercase();
@@ -373,13 +371,11 @@ impl AgentError {
     }
 
     /// Returns the headers of the response.
-    #[must_use]
     pub fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
 
     /// Returns the failure as it is sent to the front end.
-    #[must_use]
     pub fn failure(&self) -> Failure<'_> {
         Failure {
             message: self.message(),
@@ -390,7 +386,6 @@ impl AgentError {
     }
 
     /// Returns the [status](Self::status) of the response.
-    #[must_use]
     pub fn status_code(&self) -> StatusCode {
         // Clients of models retry every 5xx, so it is sent only if a retry is allowed.
         let default = match self.retry_after {
@@ -401,26 +396,22 @@ impl AgentError {
     }
 
     /// Returns the time after which clients may retry the turn; `None` if they must not.
-    #[must_use]
     pub fn delay(&self) -> Option<Duration> {
         self.retry_after
     }
 
     /// Returns the message for the user.
-    #[must_use]
     pub fn message(&self) -> &str {
         self.message.as_deref().unwrap_or(Self::DEFAULT)
     }
 
     /// Returns the cause, for observers. It is not sent to the user.
-    #[must_use]
     pub fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         self.cause.as_deref()
     }
 
     /// Returns the class of the error, for the attribute `error.type` of telemetry: `context_too_long`, the
     /// [name](ModelFault::as_str) of a [`ModelFault`] among the causes, or else `_OTHER`.
-    #[must_use]
     pub fn class(&self) -> &'static str {
         if self.too_long {
             return "context_too_long";
@@ -435,7 +426,6 @@ impl AgentError {
     }
 
     /// Returns the line of code that created the error or converted another error with `?`. It is not sent to the user.
-    #[must_use]
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
@@ -506,7 +496,6 @@ pub struct Failure<'a> {
 
 impl<'a> Failure<'a> {
     /// Creates a failure that must not be retried.
-    #[must_use]
     pub fn new(message: &'a str) -> Self {
         Self {
             message,

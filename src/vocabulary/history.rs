@@ -106,7 +106,6 @@ pub struct Message<'a> {
 
 impl<'a> Message<'a> {
     /// Creates a message.
-    #[must_use]
     pub fn new(role: Role, text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             role,
@@ -156,7 +155,6 @@ pub struct AnswerSchema<'a> {
 
 impl<'a> AnswerSchema<'a> {
     /// Creates a schema that an answer must match exactly.
-    #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, schema: Json) -> Self {
         Self {
             name: name.into(),
@@ -167,7 +165,6 @@ impl<'a> AnswerSchema<'a> {
     }
 
     /// Reads the members `name`, `description`, `schema` and `strict` of an object; `None` without a schema.
-    #[must_use]
     pub fn read(json: &Json) -> Option<Self> {
         let text = |name| Some(json.get(name)?.string()?.into_owned());
         let schema = json.get("schema")?;
@@ -193,7 +190,6 @@ pub struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// Creates a document.
-    #[must_use]
     pub fn new(
         id: impl Into<Cow<'a, str>>,
         name: impl Into<Cow<'a, str>>,
@@ -336,7 +332,6 @@ impl<'a> RawMessage<'a> {
 
     /// Returns the author of a message with a role and these items. A message in the user's place without the user's
     /// own words is that of a tool or of the client.
-    #[must_use]
     pub fn author(role: Role, items: &[HistoryItem<'_>]) -> Role {
         if role != Role::User {
             return role;

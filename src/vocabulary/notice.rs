@@ -60,7 +60,6 @@ impl Notice {
     }
 
     /// Returns the message as Markdown, in a paragraph of its own.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         super::markdown::notice(self)
     }

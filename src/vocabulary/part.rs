@@ -198,7 +198,6 @@ impl Citation {
     }
 
     /// Returns the URL if it is the address of a web page, so that a front end may link to it.
-    #[must_use]
     pub fn web_url(&self) -> Option<&str> {
         let url = self.url.as_deref()?;
         let (scheme, _) = url.split_once("://")?;
@@ -256,7 +255,6 @@ pub struct Table {
 
 impl Table {
     /// Returns the table as Markdown, in a paragraph of its own.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         super::markdown::table(self)
     }
@@ -367,13 +365,11 @@ impl Chart {
     }
 
     /// Returns the rows as a Markdown table, in a paragraph of its own.
-    #[must_use]
     pub fn to_markdown(&self) -> String {
         self.to_table().to_markdown()
     }
 
     /// Returns the rows as a table, for front ends without charts.
-    #[must_use]
     pub fn to_table(&self) -> Table {
         Table {
             name: self.name.clone(),
@@ -444,7 +440,6 @@ pub struct Question<'a> {
 
 impl<'a> Question<'a> {
     /// Creates a question whose text `ask` returns, for tests of a session.
-    #[must_use]
     pub fn new(
         confirmation: &'a Confirmation,
         ask: &'a (dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a),

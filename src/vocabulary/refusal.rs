@@ -128,38 +128,32 @@ impl Refusal {
     }
 
     /// Returns `true` if clients may repeat the request.
-    #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.headers.iter().any(|(name, _)| name == RETRY_AFTER)
     }
 
     /// Returns the HTTP status.
-    #[must_use]
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
     /// Returns the short name for the kind of refusal.
-    #[must_use]
     pub fn kind(&self) -> &str {
         &self.code
     }
 
     /// Returns the place of the fault in the body; empty if it is not in the body.
-    #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
     /// Returns the message, without the place of the fault.
-    #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
     /// Returns the response: the status, the content type, the headers and the body. The refusal itself
     /// is among the response's extensions, for middleware.
-    #[must_use]
     pub fn to_response(
         &self,
         content_type: HeaderValue,
@@ -181,7 +175,6 @@ impl Refusal {
     }
 
     /// Serializes the refusal as `{"error":{"code":…,"message":…,"path":…}}`.
-    #[must_use]
     pub fn to_json(&self) -> Bytes {
         let error = Detail {
             code: &self.code,

@@ -20,7 +20,6 @@ pub struct Usage {
 
 impl Usage {
     /// Creates the usage of a prompt and an answer.
-    #[must_use]
     pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
             input_tokens,
@@ -53,7 +52,6 @@ impl Usage {
     }
 
     /// Returns the sum of the tokens of prompt and answer.
-    #[must_use]
     pub const fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

@@ -30,7 +30,6 @@ pub struct User {
 
 impl User {
     /// Creates a user from an authenticated id.
-    #[must_use]
     pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self { id: id.into() }
     }

@@ -288,7 +288,11 @@ fn a_turn_ends_with_calls_interrupts_results_and_errors() {
         (&json!("th1"), &json!("r1"))
     );
     assert_eq!(finished["usage"][0]["inputTokens"], 1);
-    let answer = end(|| RunFinished::result(raw(&json!({"score": 1}))).into());
+    let answer = end(|| {
+        let mut finished = RunFinished::default();
+        finished.result = raw(&json!({"score": 1}));
+        finished.into()
+    });
     assert_eq!(answer.one("RUN_FINISHED")["result"], json!({"score": 1}));
     let answer = end(|| RunError::new("Away.").code("away").into());
     assert_eq!(answer.one("RUN_ERROR")["code"], "away");

@@ -48,15 +48,15 @@ fn nothing_is_found_where_nothing_is_wrong() {
 fn every_fault_is_found(front: Front) {
     let mut missed = Vec::new();
     for (id, _, fault) in faults::all().filter(|(_, its, _)| *its == front) {
-        let script = Script::new(front, *fault);
+        let script = Script::new(front, fault);
         // Whoever asks for no signature is given none.
-        let script = if *id == "github/unsigned" {
+        let script = if id == "github/unsigned" {
             script.open()
         } else {
             script
         };
         let report = block_on(check(&script, script.target()));
-        if report.rules().ne([*id]) {
+        if report.rules().ne([id]) {
             missed.push(format!("{id}\n{report}"));
         }
     }
@@ -102,7 +102,7 @@ fn every_fault_is_found_for_pages_on_the_ai_sdk() {
 fn every_rule_is_broken_somewhere() {
     let rules = FRONTS.into_iter().flat_map(|front| front.kit().rules());
     let rules: BTreeSet<_> = rules.map(|rule| rule.id).collect();
-    let broken: BTreeSet<_> = faults::all().map(|(id, _, _)| *id).collect();
+    let broken: BTreeSet<_> = faults::all().map(|(id, _, _)| id).collect();
     let unbroken: Vec<_> = rules.difference(&broken).collect();
     assert!(unbroken.is_empty(), "{unbroken:?}");
 }

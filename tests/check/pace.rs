@@ -3,10 +3,12 @@
 use copilot_wire_kit::check::check;
 use futures::executor::block_on;
 
-use crate::script::{Answer, Asked, Fault, Front, Piece, Script};
+use crate::script::{Answer, Asked, Front, Piece, Script};
 use crate::streams::HELLO;
 
-fn found(fault: Fault) -> Vec<&'static str> {
+fn found(
+    fault: impl Fn(&Asked<'_>, Answer) -> Answer + Send + Sync + 'static,
+) -> Vec<&'static str> {
     let script = Script::new(Front::OpenAi, fault);
     block_on(check(&script, script.target())).rules().collect()
 }

@@ -63,6 +63,7 @@ pub(crate) enum Head {
     Failed,
 }
 
+#[derive(Clone)]
 pub(crate) enum Piece {
     Bytes(Bytes),
     /// Nothing, for longer than the first timer.
@@ -191,7 +192,7 @@ impl Asked<'_> {
     }
 }
 
-pub(crate) type Fault = fn(&Asked<'_>, Answer) -> Answer;
+pub(crate) type Fault = Box<dyn Fn(&Asked<'_>, Answer) -> Answer + Send + Sync>;
 
 pub(crate) struct Script {
     front: Front,
@@ -202,10 +203,13 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    pub(crate) fn new(front: Front, fault: Fault) -> Self {
+    pub(crate) fn new(
+        front: Front,
+        fault: impl Fn(&Asked<'_>, Answer) -> Answer + Send + Sync + 'static,
+    ) -> Self {
         Self {
             front,
-            fault,
+            fault: Box::new(fault),
             signed: front == Front::GitHub,
             left: Arc::default(),
         }

@@ -93,7 +93,8 @@ fn a_changed_request_has_each_member_once() {
 fn a_client_writes_what_a_server_reads() {
     let mut message = Message::new("user", "explain \"this\"\n");
     let file = json!({"language": "rust", "content": "fn main() {}"});
-    let mut reference = Reference::bare("client.file", "src/main.rs").implicit(true);
+    let mut reference = Reference::bare("client.file", "src/main.rs");
+    reference.is_implicit = Some(true);
     reference.data = Some(Json::encode(&file).unwrap());
     message.references.push(reference);
     let confirmation = Json::encode(&json!({"id": "q-1", "n": 1})).unwrap();

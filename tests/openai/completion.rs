@@ -263,7 +263,10 @@ fn arguments_are_read_as_an_object() {
         .iter()
         .map(|call| &call.function)
         .collect();
-    assert_eq!(functions[0].decode::<Place>().unwrap().port, "Brest");
+    assert_eq!(
+        functions[0].json().unwrap().decode::<Place>().unwrap().port,
+        "Brest"
+    );
     assert_eq!(functions[1].json().unwrap().text(), "{}");
     assert!(functions[2].json().is_err());
     assert!(functions[3].json().is_err());

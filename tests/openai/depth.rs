@@ -2,8 +2,7 @@
 
 use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openai::{
-    ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, FunctionCall, OpenAi,
-    Part, ToolCall,
+    ChatCompletion, ChatMessage, ChatRequest, Content, Event, FunctionCall, OpenAi, Part, ToolCall,
 };
 use copilot_wire::protocol::{Completion, ContentPart as _, Conversation, EventDecoder, Protocol};
 use serde_json::json;
@@ -95,8 +94,10 @@ fn depth_needs_no_stack_in_requests() {
         }
         let mut text = FunctionCall::default();
         text.arguments.clone_from(&value);
-        let _ = text.json();
-        assert!(text.decode::<serde_json::Value>().is_err());
+        let read = text
+            .json()
+            .and_then(|json| json.decode::<serde_json::Value>());
+        assert!(read.is_err());
         if let Ok(json) = Json::parse(value) {
             let part = Part::raw(json);
             assert!(part.said().is_none());
@@ -134,9 +135,6 @@ fn depth_needs_no_stack_in_answers() {
             }
             if let Ok(completion) = ChatCompletion::from_json(&data) {
                 assert!(!completion.to_json().is_empty());
-            }
-            if let Ok(json) = Json::parse(data) {
-                let _ = ErrorObject::find(&json);
             }
         }
     }

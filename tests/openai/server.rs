@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use copilot_wire::json::Wire as _;
+use copilot_wire::json::{Json, Wire as _};
 use copilot_wire::openai::{ChatCompletion, ErrorObject, Model, OpenAi, Usage};
 use copilot_wire::protocol::{AgentError, Conversation, Env, Environment, Ticks};
 use copilot_wire::router::MountError;
@@ -149,7 +149,8 @@ fn an_answer_beyond_the_limit_is_a_failure() {
 }
 
 fn error(text: String) -> ErrorObject {
-    ErrorObject::find(&copilot_wire::json::Json::parse(text).unwrap()).unwrap()
+    let body = Json::parse(text).unwrap();
+    ErrorObject::from_raw(&body.get("error").unwrap()).unwrap()
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn ask(request: &QueryRequest) {
         let _ = (result.data_sources(), result.call);
         for outcome in &result.outcomes {
             let _ = (outcome.text(), outcome.rows::<serde_json::Value>().is_ok());
-            let _ = (outcome.tool_texts(), outcome.param_options());
+            let _ = outcome.param_options();
         }
     }
 }

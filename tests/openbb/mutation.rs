@@ -46,11 +46,7 @@ fn visit(request: &QueryRequest) {
     for result in request.call_results() {
         for (source, outcome) in result.by_source() {
             let _ = (source, outcome.text(), outcome.rows::<serde_json::Value>());
-            let _ = (
-                outcome.param_options(),
-                outcome.tool_texts(),
-                outcome.failed(),
-            );
+            let _ = (outcome.param_options(), outcome.failed());
             for item in outcome.items() {
                 let _ = (
                     item.text(),
@@ -171,7 +167,6 @@ fn the_last_of_two_members_counts() {
     );
     assert_eq!(request.prompt().unwrap(), "b");
     assert_eq!(request.timezone, "");
-    assert_eq!(request.timezone_or("UTC"), "UTC");
     assert_eq!(request.urls.len(), 2);
 }
 

@@ -37,121 +37,52 @@ fn golden_streams_conform() {
     }
 }
 
+/// The faults, a line each: the stream, how many places change, what becomes what, and the rules that find it. `~` is a
+/// line end.
+const FAULTS: &str = r#"
+text 1 | data: {"type":"response.output_text.delta" | data: x{"type": | json repeat sequence-number
+text 1 | event: response.output_text.delta~ | | event-name
+text 1 | event: response.output_text.delta~ | event: response.output_text.delta~id: 1~ | id
+text 1 | "sequence_number":4 | "sequence_number":7 | sequence-number
+text 9 | response.created | response.queued | created
+text 1 | "truncation":"disabled", | | object
+text 9 | "id":"resp_ | "id":" | response-id
+text 1 | "delta":"Hel" | "delta":"Hal" | repeat
+text 1 | event: response.completed | data: [DONE]~~ | end
+text 1 | data: [DONE]~~ | | done
+failed 9 | "message":"Away." | "message":"" | failed
+call 9 | \"port\": | \"port\" | call/arguments
+text 9 | "usage":{ | "usage":null,"x":{ | usage
+text 1 | event: response.output_item.added~data: {"type":"response.output_item.added" | event: response.other~data: {"type":"response.other" | item
+"#;
+
 /// Every rule finds its fault, and no other rule does.
 #[test]
 fn faults_are_found() {
-    let text = fixture("text.sse");
-    let failed = fixture("failed.sse");
-    let call = fixture("call.sse");
-    let cases: &[(&str, String, &[&str])] = &[
-        (
-            "json",
-            text.replacen(
-                "data: {\"type\":\"response.output_text.delta\"",
-                "data: x{\"type\":",
-                1,
-            ),
-            &[
-                "responses/json",
-                "responses/sequence-number",
-                "responses/repeat",
-            ],
-        ),
-        (
-            "name",
-            text.replacen("event: response.output_text.delta\n", "", 1),
-            &["responses/event-name"],
-        ),
-        (
-            "id",
-            text.replacen(
-                "event: response.output_text.delta\n",
-                "event: response.output_text.delta\nid: 1\n",
-                1,
-            ),
-            &["responses/id"],
-        ),
-        (
-            "number",
-            text.replacen("\"sequence_number\":4", "\"sequence_number\":7", 1),
-            &["responses/sequence-number"],
-        ),
-        (
-            "created",
-            text.replace("response.created", "response.queued"),
-            &["responses/created"],
-        ),
-        (
-            "object",
-            text.replacen("\"truncation\":\"disabled\",", "", 1),
-            &["responses/object"],
-        ),
-        (
-            "response id",
-            text.replace("\"id\":\"resp_", "\"id\":\""),
-            &["responses/response-id"],
-        ),
-        (
-            "repeat",
-            text.replacen("\"delta\":\"Hel\"", "\"delta\":\"Hal\"", 1),
-            &["responses/repeat"],
-        ),
-        (
-            "end",
-            text.split("event: response.completed")
-                .next()
-                .unwrap()
-                .to_owned()
-                + "data: [DONE]\n\n",
-            &["responses/end"],
-        ),
-        (
-            "done",
-            text.replace("data: [DONE]\n\n", ""),
-            &["responses/done"],
-        ),
-        (
-            "failed",
-            failed.replace("\"message\":\"Away.\"", "\"message\":\"\""),
-            &["responses/failed"],
-        ),
-        (
-            "arguments",
-            call.replace("\\\"port\\\":", "\\\"port\\\""),
-            &["call/arguments"],
-        ),
-        (
-            "usage",
-            text.replace("\"usage\":{", "\"usage\":null,\"x\":{"),
-            &["responses/usage"],
-        ),
-        (
-            "item",
-            text.replacen(
-                "\"type\":\"response.output_item.added\"",
-                "\"type\":\"response.other\"",
-                1,
-            )
-            .replacen(
-                "event: response.output_item.added",
-                "event: response.other",
-                1,
-            ),
-            &["responses/item"],
-        ),
-    ];
-    for (name, stream, expected) in cases {
-        let report = recorded(kit::<Responses>(), stream.as_bytes());
-        let found: Vec<_> = report
-            .findings
-            .iter()
-            .map(|finding| finding.rule.id)
+    for line in FAULTS.trim().lines() {
+        let parts: Vec<_> = line.split('|').map(|part| part.trim_matches(' ')).collect();
+        let [stream, from, to, rules] = parts[..] else {
+            panic!("{line}")
+        };
+        let (stream, places) = stream.split_once(' ').unwrap();
+        let [from, to] = [from, to].map(|text| text.replace('~', "\n"));
+        let good = fixture(&format!("{stream}.sse"));
+        let mut bad = good.replacen(&from, &to, places.parse().unwrap());
+        if rules == "end" {
+            bad.truncate(bad.find(&to).unwrap() + to.len());
+        }
+        let mut rules: Vec<_> = rules
+            .split(' ')
+            .map(|rule| match rule.contains('/') {
+                true => rule.to_owned(),
+                false => format!("responses/{rule}"),
+            })
             .collect();
-        let mut expected = expected.to_vec();
-        expected.sort_unstable();
-        let mut sorted = found.clone();
-        sorted.sort_unstable();
-        assert_eq!(sorted, expected, "{name}");
+        rules.sort_unstable();
+        let report = recorded(kit::<Responses>(), bad.as_bytes());
+        let mut found: Vec<_> = report.findings.iter().map(|it| it.rule.id).collect();
+        found.sort_unstable();
+        assert_eq!(found, rules, "{line}");
     }
 }
 

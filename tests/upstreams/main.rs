@@ -17,5 +17,4 @@ mod pairs;
 mod prompts;
 mod reported;
 mod support;
-mod too_long;
 mod usage;

@@ -23,122 +23,39 @@ enum It {
 use It::{Call, Result, Said, User};
 
 /// The orders of clients, and what a model reads: `id name(argument)=result`, and texts with their roles.
-const ORDERS: &[(&[It], &[&str])] = &[
-    (
-        &[User("q"), Call("a", 1), Said("m"), Result("a", "r")],
-        &["user q", "a f(1)=r", "assistant m"],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            Result("a", "r"),
-            Call("a", 1),
-            Result("a", "r"),
-            User("n"),
-        ],
-        &["user q", "a f(1)=r", "user n"],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            Call("a", 1),
-            Result("a", "r"),
-            User("n"),
-        ],
-        &["user q", "a f(1)=r", "user n"],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            Result("a", "r"),
-            Result("a", "r"),
-            User("n"),
-        ],
-        &["user q", "a f(1)=r", "user n"],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            Result("a", "r"),
-            Result("a", "more"),
-            User("n"),
-        ],
-        &["user q", "a f(1)=r\n\nmore", "user n"],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            Call("b", 2),
-            Result("b", "s"),
-            Result("a", "r"),
-            User("n"),
-        ],
-        &["user q", "a f(1)=r", "b f(2)=s", "user n"],
-    ),
-    (
-        &[User("q"), Result("a", "r"), Call("a", 1), User("n")],
-        &["user q", "a f(1)=r", "user n"],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            User("n"),
-            Result("a", "r"),
-            User("o"),
-        ],
-        &["user q", "a f(1)=r", "user n", "user o"],
-    ),
-    // Providers reuse ids: in the next step, and in the next turn.
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            Result("a", "r"),
-            Call("a", 2),
-            Result("a", "s"),
-            User("n"),
-        ],
-        &["user q", "a f(1)=r", "unnamed_1 f(2)=s", "user n"],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            User("n"),
-            Call("a", 1),
-            Result("a", "s"),
-            User("o"),
-        ],
-        &[
-            "user q",
-            "a f(1)=The call has no result.",
-            "user n",
-            "unnamed_1 f(1)=s",
-            "user o",
-        ],
-    ),
-    (
-        &[
-            User("q"),
-            Call("a", 1),
-            Result("a", "r"),
-            Call("a", 1),
-            Result("a", "s"),
-            User("n"),
-        ],
-        &["user q", "a f(1)=r", "unnamed_1 f(1)=s", "user n"],
-    ),
-    (
-        &[User("q"), Result("a", "r"), Result("a", "r"), User("n")],
-        &["user q", "a unknown_tool()=r", "user n"],
-    ),
-];
+const ORDERS: &str = r"user q | call a 1 | said m | result a r => user q | a f(1)=r | assistant m
+user q | call a 1 | result a r | call a 1 | result a r | user n => user q | a f(1)=r | user n
+user q | call a 1 | call a 1 | result a r | user n => user q | a f(1)=r | user n
+user q | call a 1 | result a r | result a r | user n => user q | a f(1)=r | user n
+user q | call a 1 | result a r | result a more | user n => user q | a f(1)=r\n\nmore | user n
+user q | call a 1 | call b 2 | result b s | result a r | user n => user q | a f(1)=r | b f(2)=s | user n
+user q | result a r | call a 1 | user n => user q | a f(1)=r | user n
+user q | call a 1 | user n | result a r | user o => user q | a f(1)=r | user n | user o
+# Providers reuse ids: in the next step, and in the next turn.
+user q | call a 1 | result a r | call a 2 | result a s | user n => user q | a f(1)=r | unnamed_1 f(2)=s | user n
+user q | call a 1 | user n | call a 1 | result a s | user o => user q | a f(1)=The call has no result. | user n | unnamed_1 f(1)=s | user o
+user q | call a 1 | result a r | call a 1 | result a s | user n => user q | a f(1)=r | unnamed_1 f(1)=s | user n
+user q | result a r | result a r | user n => user q | a unknown_tool()=r | user n";
+
+fn orders() -> impl Iterator<Item = (Vec<It>, Vec<&'static str>)> {
+    let lines = ORDERS.lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| {
+        let (items, expected) = line.split_once(" => ").unwrap();
+        let items = items
+            .split(" | ")
+            .map(|item| match item.split(' ').collect::<Vec<_>>()[..] {
+                ["user", text] => User(text),
+                ["said", text] => Said(text),
+                ["call", id, x] => Call(id, x.parse().unwrap()),
+                ["result", id, text] => Result(id, text),
+                _ => panic!("{line}"),
+            });
+        let expected = expected
+            .split(" | ")
+            .map(|text| &*text.replace("\\n", "\n").leak());
+        (items.collect(), expected.collect())
+    })
+}
 
 fn chat(items: &[It]) -> Value {
     let message = |it: &It| match *it {
@@ -333,11 +250,11 @@ where
 
 #[test]
 fn each_call_is_followed_by_its_result_wherever_the_client_puts_it() {
-    for (items, expected) in ORDERS {
-        check::<OpenAi>(&chat(items), expected);
-        check::<AgUi>(&ag_ui(items), expected);
-        check::<Responses>(&responses(items), expected);
-        check::<Anthropic>(&messages(items), expected);
+    for (items, expected) in orders() {
+        check::<OpenAi>(&chat(&items), &expected);
+        check::<AgUi>(&ag_ui(&items), &expected);
+        check::<Responses>(&responses(&items), &expected);
+        check::<Anthropic>(&messages(&items), &expected);
     }
 }
 

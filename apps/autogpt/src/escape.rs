@@ -10,7 +10,6 @@ use copilot_wire::protocol::plain_text;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// Escapes a text of several lines. Only `\n` ends a line, alone or after `\r`.
-#[must_use]
 pub fn lines(text: &str) -> String {
     // A carriage return alone would let the rest of a line overwrite its beginning.
     let text = text.replace("\r\n", "\n");
@@ -18,14 +17,12 @@ pub fn lines(text: &str) -> String {
 }
 
 /// Escapes a text of several lines, blanks included, and indents all but the first.
-#[must_use]
 pub fn indented(text: &str, width: usize) -> String {
     let text = written_out(&lines(text), |c| !is_blank(c));
     text.replace('\n', &format!("\n{}", " ".repeat(width)))
 }
 
 /// Escapes a text for one line, such as a name, blanks included.
-#[must_use]
 pub fn line(text: &str) -> String {
     written_out(text, |_| false)
 }
@@ -34,7 +31,6 @@ pub fn line(text: &str) -> String {
 pub const EXCERPT: usize = 600;
 
 /// Returns an excerpt from the start of a text.
-#[must_use]
 pub fn shortened(text: &str) -> String {
     truncated(text, EXCERPT)
 }
@@ -48,7 +44,6 @@ pub(crate) fn truncated(text: &str, most: usize) -> String {
 }
 
 /// Shortens a text to `most` characters, the last of which are a note of the omitted number.
-#[must_use]
 pub fn shortened_to(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {

@@ -92,7 +92,6 @@ pub enum State {
 
 impl State {
     /// Parses the value of `AUTOGPT_STATE`.
-    #[must_use]
     pub fn new(value: String) -> Self {
         let schemes = ["redis", "rediss", "redis+sentinel", "rediss+sentinel"];
         let scheme = value.split_once("://").map(|(scheme, _)| scheme);
@@ -169,7 +168,6 @@ pub enum SetupError {
 impl Setup {
     /// Reads the variables through a function such as `|name| std::env::var(name).ok()`. Empty
     /// values count as unset.
-    #[must_use]
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> Self {
         // Compose files and shells set unset variables to the empty text.
         let variable = |name| variable(name).filter(|value| !value.is_empty());
@@ -200,7 +198,6 @@ impl Setup {
     }
 
     /// Returns `true` if the model is the scripted one.
-    #[must_use]
     pub fn is_demo(&self) -> bool {
         self.key.is_none() && self.base.is_none()
     }

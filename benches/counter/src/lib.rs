@@ -12,7 +12,6 @@ thread_local! {
 }
 
 /// Returns the bytes that this thread has compared and moved, and one for each time.
-#[must_use]
 pub fn bytes() -> u64 {
     BYTES.get()
 }

@@ -59,7 +59,6 @@ impl Path {
 }
 
 /// Returns all paths, in the order of the table.
-#[must_use]
 pub fn paths() -> Vec<Path> {
     [
         reply::paths(),

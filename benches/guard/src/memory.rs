@@ -251,7 +251,6 @@ const FRONT_ENDS: [FrontEnd; 9] = [
 ];
 
 /// Long contents of each kind, in one text of each front end.
-#[must_use]
 pub fn contents() -> Vec<Case> {
     const LENGTH: usize = 1 << 18;
     let kinds = [
@@ -278,7 +277,6 @@ pub fn contents() -> Vec<Case> {
 
 /// Requests of nothing but tiny elements, of so many that lists that are doubled have room for nearly twice as many; and
 /// of some, with elements of another kind behind them.
-#[must_use]
 pub fn tiny() -> Vec<Case> {
     const COUNT: usize = 4100;
     let mut cases = Vec::new();

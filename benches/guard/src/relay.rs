@@ -26,7 +26,6 @@ pub struct Gateway<U>(Vec<Bytes>, PhantomData<fn() -> U>);
 
 impl<U> Gateway<U> {
     /// Creates an agent from the pieces in which the answer arrives.
-    #[must_use]
     pub fn new(pieces: Vec<Bytes>) -> Self {
         Self(pieces, PhantomData)
     }

@@ -72,13 +72,11 @@ impl Editor {
     }
 
     /// Returns what the editor can do, as it has declared.
-    #[must_use]
     pub fn capabilities(&self) -> ClientCapabilities {
         lock(&self.0.hello).capabilities.clone()
     }
 
     /// Returns the name and the version of the editor, if it has told them.
-    #[must_use]
     pub fn info(&self) -> Option<Implementation> {
         lock(&self.0.hello).info.clone()
     }

@@ -214,7 +214,6 @@ impl Prompt {
     }
 
     /// Returns the editor, which an agent can ask for files and terminals.
-    #[must_use]
     pub fn editor(&self) -> &Editor {
         &self.turn.editor
     }

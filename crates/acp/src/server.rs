@@ -80,7 +80,6 @@ impl Settings {
 
 impl<A: Agent<Acp> + 'static> Server<A> {
     /// Creates a server. Its name is that of the program.
-    #[must_use]
     pub fn new(agent: A) -> Self {
         let program = std::env::args_os().next().map(std::path::PathBuf::from);
         let name = program.as_deref().and_then(|path| path.file_stem());

@@ -69,7 +69,6 @@ impl EmulatedTurn {
     }
 
     /// Returns the text of the answer.
-    #[must_use]
     pub fn text(&self) -> String {
         let pieces = self.updates("agent_message_chunk");
         let texts = pieces.filter_map(|it| it.pointer("/content/text")?.as_str());
@@ -77,13 +76,11 @@ impl EmulatedTurn {
     }
 
     /// Returns the reason why the turn ended. `None` if it failed.
-    #[must_use]
     pub fn stop_reason(&self) -> Option<&str> {
         self.response.pointer("/result/stopReason")?.as_str()
     }
 
     /// Returns the message of the error with which the request failed.
-    #[must_use]
     pub fn error(&self) -> Option<&str> {
         self.response.pointer("/error/message")?.as_str()
     }
@@ -104,7 +101,6 @@ impl EmulatedEditor {
     }
 
     /// Connects to a server, and sends nothing.
-    #[must_use]
     pub fn connect<A: Agent<Acp> + 'static>(server: Server<A>) -> Self {
         let (own, its) = tokio::io::duplex(BUFFER);
         let (input, output) = tokio::io::split(its);

@@ -141,7 +141,6 @@ impl fmt::Display for Metrics {
 }
 
 /// Returns the metrics of the store of replies.
-#[must_use]
 pub fn store(health: &StoreHealth) -> String {
     let metrics = [
         ("reply_store_up", "gauge", u64::from(health.reachable)),

@@ -56,13 +56,11 @@ const END: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 impl Clock {
     /// Creates a clock at zero.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns the time since the start.
-    #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.state().now
     }

@@ -42,7 +42,6 @@ pub enum Effect {
 
 impl Effect {
     /// Creates a [`Effect::Other`].
-    #[must_use]
     pub fn other(name: impl Into<String>, data: Json) -> Self {
         Self::Other {
             name: name.into(),
@@ -51,7 +50,6 @@ impl Effect {
     }
 
     /// Returns the piece of the answer's text. `None` for every other effect.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),

@@ -76,7 +76,6 @@ pub enum Next {
 
 impl Next {
     /// Returns the calls. Empty for every other action.
-    #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         match self {
             Self::Calls(calls) => calls,
@@ -110,13 +109,11 @@ impl ToolOutcome {
     }
 
     /// Creates a result that is text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// Creates the result of a failed call.
-    #[must_use]
     pub fn failed(why: impl Into<String>) -> Self {
         Self::Failed(why.into())
     }
@@ -149,7 +146,6 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
 
 /// Returns the question at the end of `text`, if any: its id, and the answers that the user would type to agree and to
 /// refuse.
-#[must_use]
 pub fn question(text: &str) -> Option<Confirmation> {
     let (id, code) = find_question(text)?;
     Some(Confirmation::new(id, "", "").answers([format!("yes {code}"), "no".to_owned()]))

@@ -105,7 +105,6 @@ pub enum HarnessError {
 
 impl<F: FrontEnd> Harness<F> {
     /// Creates a harness.
-    #[must_use]
     pub fn new(front: F, agent: impl Agent<F::Protocol> + 'static) -> Self {
         Self {
             front,
@@ -143,7 +142,6 @@ impl<F: FrontEnd> Harness<F> {
     }
 
     /// Returns the front end.
-    #[must_use]
     pub fn front_end(&self) -> &F {
         &self.front
     }

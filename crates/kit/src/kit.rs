@@ -68,7 +68,6 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     fn mount() -> impl Mount<Protocol = Self>;
 
     /// Returns the headers of every request of the front end, except the content type.
-    #[must_use]
     fn headers() -> HeaderMap {
         let content_type = HeaderValue::from_static(Self::FRAMING.content_type());
         HeaderMap::from_iter([(ACCEPT, content_type)])
@@ -95,14 +94,12 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
     }
 
     /// Returns the signing keys of the front end. `None`, the default, if it signs nothing.
-    #[must_use]
     fn keys() -> Option<&'static dyn Keys> {
         None
     }
 
     /// Returns the path of the list of models of an endpoint at `path`. `None` if
     /// there is no such list.
-    #[must_use]
     fn models(path: &str) -> Option<String> {
         let _ = path;
         None
@@ -155,7 +152,6 @@ pub struct Sample {
 
 impl Sample {
     /// Creates a sample.
-    #[must_use]
     pub const fn new(
         request: &'static str,
         paths: &'static [&'static str],
@@ -211,7 +207,6 @@ impl Kit {
 }
 
 /// Returns the kit of a protocol.
-#[must_use]
 pub const fn kit<P: Toolkit>() -> Kit {
     Kit {
         name: P::NAME,

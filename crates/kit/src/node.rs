@@ -24,7 +24,6 @@ pub enum Node {
 
 impl Node {
     /// Creates an object.
-    #[must_use]
     pub fn object<const N: usize>(members: [(&'static str, Self); N]) -> Self {
         Self::Object(members.into())
     }
@@ -36,7 +35,6 @@ impl Node {
 
     /// Creates a list of the names of `members`, without their values: unknown members
     /// may be secret.
-    #[must_use]
     pub fn names(members: &Members) -> Self {
         Self::list(members.iter().map(|(name, _)| name))
     }

@@ -41,7 +41,6 @@ pub trait Visit {
 }
 
 /// Returns the kits of every protocol.
-#[must_use]
 pub fn kits() -> Vec<Kit> {
     struct Kits(Vec<Kit>);
     impl Visit for Kits {

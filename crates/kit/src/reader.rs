@@ -24,7 +24,6 @@ pub struct Summary {
 
 impl Summary {
     /// Creates the summary of an event that is not the last one and no failure.
-    #[must_use]
     pub fn new(kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),

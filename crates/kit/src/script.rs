@@ -72,25 +72,21 @@ pub enum Step {
 
 impl Step {
     /// Creates a step that sends a piece of text.
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
     /// Creates a step that waits for `duration` on the script's clock.
-    #[must_use]
     pub fn pause(duration: Duration) -> Self {
         Self::Pause(duration)
     }
 
     /// Creates a step that calls a tool and ends the turn.
-    #[must_use]
     pub fn call(call: ToolCall) -> Self {
         Self::Calls(vec![call])
     }
 
     /// Creates a step that fails the turn with a message.
-    #[must_use]
     pub fn fail(message: impl Into<String>) -> Self {
         Self::Fail(message.into())
     }
@@ -110,7 +106,6 @@ pub struct RecordedRequest {
 
 impl Script {
     /// Creates a script without turns. Its pauses use `clock`.
-    #[must_use]
     pub fn new(clock: &Clock) -> Self {
         Self {
             clock: clock.clone(),
@@ -127,7 +122,6 @@ impl Script {
     }
 
     /// Returns the requests so far.
-    #[must_use]
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.state().asked.clone()
     }

@@ -43,7 +43,6 @@ impl Setup<'_> {
 
     /// Returns the model to request: the member `model` if it is set, else `recorded`, or `default` if `recorded` is
     /// empty.
-    #[must_use]
     pub fn model(&self, recorded: String, default: &str) -> String {
         match &self.model {
             Some(model) => model.clone(),

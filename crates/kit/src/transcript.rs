@@ -39,38 +39,32 @@ impl<P: Protocol> Transcript<P> {
     }
 
     /// Returns the events, each with the time since the request.
-    #[must_use]
     pub fn events(&self) -> &[(Duration, P::Event)] {
         &self.events
     }
 
     /// Returns the effects on the user, each with the time since the request.
-    #[must_use]
     pub fn effects(&self) -> &[(Duration, Effect)] {
         &self.effects
     }
 
     /// Returns the whole text of the answer.
-    #[must_use]
     pub fn text(&self) -> String {
         let effects = self.effects.iter();
         effects.filter_map(|(_, effect)| effect.text()).collect()
     }
 
     /// Returns the next action of the front end.
-    #[must_use]
     pub fn next(&self) -> &Next {
         &self.next
     }
 
     /// Returns the calls that the front end has to make. Empty if there are none.
-    #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         self.next.calls()
     }
 
     /// Returns the question to the user. `None` if there is none.
-    #[must_use]
     pub fn question(&self) -> Option<&Confirmation> {
         match &self.next {
             Next::Question(question) => Some(question),
@@ -80,19 +74,16 @@ impl<P: Protocol> Transcript<P> {
 
     /// Returns the faults: events that cannot be read, a truncated stream, and failures of
     /// the agent that are only reported to observers.
-    #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.faults
     }
 
     /// Returns the duration of the turn.
-    #[must_use]
     pub fn duration(&self) -> Duration {
         self.took
     }
 
     /// Returns the bytes of the stream.
-    #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

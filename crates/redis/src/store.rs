@@ -83,7 +83,6 @@ impl RedisReplyStore {
     }
 
     /// Returns a store of conversations that uses the same connection and prefix. It may outlive this store.
-    #[must_use]
     pub fn conversations(&self) -> RedisConversationStore {
         RedisConversationStore::new(Arc::clone(&self.shared.redis))
     }

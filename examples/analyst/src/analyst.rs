@@ -25,7 +25,6 @@ pub struct Analyst {
 
 impl Analyst {
     /// Creates an analyst that asks `model` if there is one.
-    #[must_use]
     pub fn new(model: Option<Model>) -> Self {
         Self {
             model: model.map(Arc::new),

@@ -52,7 +52,6 @@ pub(crate) fn client(url: &str) -> reqwest::Result<reqwest::Client> {
 }
 
 /// Returns an address without what may be secret in it: user, password, query and fragment.
-#[must_use]
 pub fn shown(address: &str) -> String {
     match Url::parse(address) {
         Ok(mut url) if url.has_host() => {

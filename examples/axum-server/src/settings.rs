@@ -36,7 +36,6 @@ pub struct SettingsError(&'static str);
 
 impl Settings {
     /// Creates the default settings for these users and their keys.
-    #[must_use]
     pub fn new(keys: Keys) -> Self {
         Self {
             address: SocketAddr::from(([127, 0, 0, 1], 7777)),

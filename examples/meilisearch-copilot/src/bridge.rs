@@ -26,7 +26,6 @@ pub struct Bridge {
 
 impl Bridge {
     /// Creates a bridge that asks for `model`, by its name at the workspace's provider.
-    #[must_use]
     pub fn new(upstream: Upstream, model: impl Into<String>) -> Self {
         Self {
             upstream,

@@ -15,7 +15,6 @@ pub struct Turn {
 
 impl Turn {
     /// Creates a turn, as a store of your own reads it back.
-    #[must_use]
     pub fn new(prompt: impl Into<String>, messages: Vec<Message>) -> Self {
         Self {
             prompt: prompt.into(),

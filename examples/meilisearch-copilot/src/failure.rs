@@ -42,7 +42,6 @@ pub enum UpstreamError {
 
 impl UpstreamError {
     /// Returns a sentence for the user.
-    #[must_use]
     pub fn message(&self) -> &'static str {
         match self {
             Self::Http(error) if error.is_connect() => "The search engine cannot be reached.",

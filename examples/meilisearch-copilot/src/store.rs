@@ -60,7 +60,6 @@ impl Memory {
     ///
     /// All conversations together have at most `capacity` bytes. One has at most `each` bytes: of a longer one the
     /// searches of the oldest turns are dropped, and then all of it.
-    #[must_use]
     pub fn new(expiry: Duration, capacity: usize, each: usize) -> Self {
         Self {
             expiry,
@@ -71,19 +70,16 @@ impl Memory {
     }
 
     /// Returns the number of stored conversations.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.lock().conversations.len()
     }
 
     /// Returns `true` if no conversation is stored.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the size of the stored conversations in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.lock().bytes
     }

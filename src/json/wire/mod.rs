@@ -319,7 +319,6 @@ pub fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, Js
 }
 
 /// Returns a copy that does not keep the text in memory from which the value was read.
-#[must_use]
 pub fn own<T: Wire + Clone>(value: &T) -> T {
     T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
 }

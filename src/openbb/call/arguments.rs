@@ -1,12 +1,13 @@
 //! Typed arguments of calls.
 
 use super::{
-    AddGenerativeWidget, AddWidgetToDashboard, AssignTasksToAgents, DataSource, ExecuteAgentTool,
-    ExecuteClientSql, FunctionCall, GetParamsOptions, GetSkillContent, GetWidgetData,
-    ManageNavigationBar, PrepareClientSqlTables, SaveSkill, UpdateWidgetInDashboard,
+    AddGenerativeWidget, AddWidgetToDashboard, AssignTasksToAgents, ExecuteAgentTool,
+    ExecuteClientSql, GetSkillContent, ManageNavigationBar, PrepareClientSqlTables, SaveSkill,
+    UpdateWidgetInDashboard,
 };
 use crate::json::{Json, Wire};
-use crate::openbb::legacy::data_sources;
+use crate::openbb::data_source::{DataSource, GetParamsOptions, GetWidgetData, data_sources};
+use crate::openbb::function_call::FunctionCall;
 
 /// Declares the calls whose arguments are a type, each with its function.
 macro_rules! calls {
@@ -38,7 +39,6 @@ macro_rules! calls {
 
         impl FunctionCall {
             /// Returns the arguments, typed for the functions that this crate knows.
-            #[must_use]
             pub fn arguments(&self) -> Arguments {
                 let json = &self.input_arguments;
                 let typed = match self.function.as_str() {

@@ -1,11 +1,10 @@
 //! Checks of calls before they are sent.
 
-use super::function_call::Origin;
-use super::{ExecuteAgentTool, FunctionCall};
+use super::ExecuteAgentTool;
 use crate::json::{Json, Kind, Wire};
-use crate::openbb::Reply;
+use crate::openbb::function_call::{FunctionCall, Origin};
 use crate::openbb::legacy::in_era;
-use crate::openbb::session::schema_of_tool;
+use crate::openbb::reply::{Reply, schema_of_tool};
 use crate::protocol::SendError;
 
 /// Returns the call in the form of the request's era, after checking its arguments. Calls on which

@@ -1,8 +1,8 @@
 //! Calls that change dashboards or delegate tasks to other agents.
 
-use super::DataSource;
 use crate::json::{Json, List, Members, Wire};
-use crate::openbb::request::{AgentInfo, Widget};
+use crate::openbb::data_source::DataSource;
+use crate::openbb::workspace::{AgentInfo, Widget};
 
 /// A call that adds widgets to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -18,7 +18,6 @@ pub struct AddWidgetToDashboard {
 
 impl AddWidgetToDashboard {
     /// Creates a call that adds these widgets.
-    #[must_use]
     pub fn new(sources: impl IntoIterator<Item = DataSource>) -> Self {
         let new = |source| DataSource {
             // A widget that is not added yet has no id on the dashboard.
@@ -60,7 +59,6 @@ pub struct WidgetUpdate {
 
 impl WidgetUpdate {
     /// Creates a change of a widget; `None` if the widget has no id.
-    #[must_use]
     pub fn new(widget: &Widget, arguments: Members) -> Option<Self> {
         Some(Self {
             widget_uuid: widget.id()?.into_owned(),
@@ -118,8 +116,7 @@ impl ManageNavigationBar {
     pub fn rename_tabs<O: Into<String>, N: AsRef<str>>(
         names: impl IntoIterator<Item = (O, N)>,
     ) -> Self {
-        let rename =
-            |(old, new): (O, N)| (old.into(), crate::openbb::request::string(new.as_ref()));
+        let rename = |(old, new): (O, N)| (old.into(), crate::openbb::text::string(new.as_ref()));
         Self {
             operation: "rename_tabs".into(),
             rename_map: names.into_iter().map(rename).collect(),
@@ -173,7 +170,6 @@ pub struct TaskRequest {
 
 impl TaskRequest {
     /// Creates a task for an agent in the request's `workspace_state.agents`.
-    #[must_use]
     pub fn new(id: impl Into<String>, agent: &AgentInfo, task: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -190,8 +186,8 @@ impl DataSource {
     pub fn rich_note(origin: impl Into<String>, name: &str, markdown: &str) -> Self {
         let mut arguments = Members::new();
         // The Workspace reads these members of `input_args` for the widget `rich_note` only.
-        arguments.push("content", crate::openbb::request::string(markdown));
-        arguments.push("name", crate::openbb::request::string(name));
+        arguments.push("content", crate::openbb::text::string(markdown));
+        arguments.push("name", crate::openbb::text::string(name));
         Self {
             input_args: arguments.to_raw(),
             ..Self::new(origin, "rich_note")

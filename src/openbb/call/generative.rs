@@ -47,12 +47,12 @@ impl AddGenerativeWidget {
 
     /// Creates a note in Markdown as a widget, which the Workspace adds to the dashboard.
     pub fn note(name: impl Into<String>, markdown: &str) -> Self {
-        Self::of("note", name, crate::openbb::request::string(markdown))
+        Self::of("note", name, crate::openbb::text::string(markdown))
     }
 
     /// Creates a widget of HTML.
     pub fn html(name: impl Into<String>, html: &str) -> Self {
-        Self::of("html", name, crate::openbb::request::string(html))
+        Self::of("html", name, crate::openbb::text::string(html))
     }
 
     /// Creates a table of rows.

@@ -3,20 +3,17 @@
 mod arguments;
 mod check;
 mod dashboard;
-mod function_call;
 mod generative;
 mod queue;
 mod state;
 mod tools;
 mod turn_state;
-mod widget_data;
 
 pub use arguments::Arguments;
 pub use dashboard::{
     AddWidgetToDashboard, AssignTasksToAgents, ManageNavigationBar, NavigationTab, TaskRequest,
     UpdateWidgetInDashboard, WidgetUpdate,
 };
-pub use function_call::FunctionCall;
 pub use generative::AddGenerativeWidget;
 pub use queue::CallQueue;
 pub use state::{State, StateError, Untrusted};
@@ -25,7 +22,5 @@ pub use tools::{
     SqlQuery, SqlWidget,
 };
 pub use turn_state::{TurnState, TurnUsage};
-pub use widget_data::{DataSource, GetParamsOptions, GetWidgetData, ParamOptionsQuery};
 
 pub(super) use check::prepare;
-pub(super) use function_call::with_members;

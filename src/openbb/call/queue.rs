@@ -1,11 +1,13 @@
 //! A queue of calls that are made one after the other.
 
-use super::FunctionCall;
+use std::collections::HashSet;
+
 use crate::json::{Json, Kind, List, Wire};
 use crate::openbb::QueryRequest;
+use crate::openbb::function_call::{FunctionCall, MODEL_ARGUMENTS, with_members};
 
 /// The state member with the queued calls. OpenBB's own agent uses the same name.
-pub(super) const PENDING: &str = "pending_bridge_calls";
+const PENDING: &str = "pending_bridge_calls";
 
 /// The maximum number of queued calls; the state from the browser can have any size.
 const MAX_QUEUED: usize = 64;
@@ -41,7 +43,6 @@ pub struct CallQueue {
 
 impl CallQueue {
     /// Creates an empty queue.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -88,6 +89,29 @@ impl CallQueue {
 }
 
 impl FunctionCall {
+    /// Copies the state that came with the latest result into this call. Only the state of the last
+    /// call is returned, so every call must repeat the state that is still needed.
+    pub fn state_from(mut self, request: &QueryRequest) -> Self {
+        let Some(old) = request.extra_state() else {
+            return self;
+        };
+        let own = self.extra_state.clone().unwrap_or_default();
+        let mut set: HashSet<_> = own.members().map(|(key, _)| key).collect();
+        // These two belong to the call that was answered: its arguments, and the queue before it
+        // was taken. Copied, they would describe the wrong call, and make the queued calls again.
+        set.extend([MODEL_ARGUMENTS.into(), PENDING.into()]);
+        let carried: Vec<_> = old
+            .members()
+            // `insert` also drops further members with the same key: the first one counts.
+            .filter(|(key, _)| set.insert(key.clone()))
+            .map(|(key, value)| (key.into_owned(), value))
+            .collect();
+        if !carried.is_empty() {
+            self.extra_state = Some(with_members(&own, carried));
+        }
+        self
+    }
+
     /// Adds a member to the state that the call has by default.
     fn filled_with(self, key: &str, value: Json) -> Self {
         // `filled` would mark the call as one whose state old front ends need not get, but the queue

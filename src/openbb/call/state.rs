@@ -3,9 +3,8 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::FunctionCall;
 use crate::json::{JsonError, Members, Wire, WriteError};
-use crate::openbb::QueryRequest;
+use crate::openbb::{FunctionCall, QueryRequest};
 
 /// State of the agent that is sent with a call and returned with its result.
 ///

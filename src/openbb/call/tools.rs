@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::json::{Json, List, Members, Wire, WriteError};
-use crate::openbb::request::{Tool, Widget};
+use crate::openbb::workspace::{Tool, Widget};
 
 /// A call of an MCP tool that the request offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]

@@ -1,8 +1,7 @@
 //! The state of a turn that takes several requests.
 
-use super::FunctionCall;
 use crate::json::{Members, Wire};
-use crate::openbb::QueryRequest;
+use crate::openbb::{FunctionCall, QueryRequest};
 use crate::protocol::Usage;
 
 /// The state of a turn that takes several requests, in the members of `extra_state` that OpenBB's own
@@ -82,7 +81,6 @@ impl TurnState {
 impl QueryRequest {
     /// Returns the state of the turn: the state that was returned with the result; for the first request of a turn,
     /// only its time zone. Members of another type count as absent.
-    #[must_use]
     pub fn turn_state(&self) -> TurnState {
         // After a message of the user a new turn begins: the state of the previous one is not its
         // own.

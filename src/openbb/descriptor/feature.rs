@@ -1,7 +1,7 @@
 //! Features of agents and controls for users.
 
 use crate::json::{Json, List, Members, Wire};
-use crate::openbb::request::string;
+use crate::openbb::text::string;
 
 /// A feature of the Workspace that an agent can switch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -174,7 +174,6 @@ impl Descriptor {
     }
 
     /// Returns the location for requests, in descriptors of any year.
-    #[must_use]
     pub fn query_url(&self) -> &str {
         let endpoints = self.endpoints.as_ref();
         let query = endpoints.map_or("", |endpoints| endpoints.query.as_str());
@@ -183,7 +182,6 @@ impl Descriptor {
 
     /// Returns `true` if a feature is on, as the Workspace reads descriptors of any year: the
     /// deprecated flags take precedence.
-    #[must_use]
     pub fn has(&self, feature: &str) -> bool {
         // The front end lets the flags of 2024 override `features` where both are present.
         let flag = match feature {

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::ChartParams;
 use crate::json::{Json, Members, Wire};
-use crate::openbb::result::QueryDataSource;
 use crate::protocol::{ChartKind, Env, SendError, Table};
 
 /// The type of an artifact.
@@ -80,7 +79,7 @@ impl Artifact {
     }
 
     fn text_of(kind: ArtifactType, name: &str, text: &str) -> Self {
-        let content = crate::openbb::request::string(text);
+        let content = crate::openbb::text::string(text);
         let description = if name.is_empty() { kind.as_str() } else { name };
         let description = description.to_owned();
         // The description keeps the quotes that `name` replaces.
@@ -196,4 +195,22 @@ pub(super) fn default_name(artifact: &Artifact) -> String {
     // From the id, so that the name is as random as the id without a second source of randomness.
     let digits: String = artifact.uuid.chars().take(4).collect();
     format!("{first}{}_{digits}", letters.as_str())
+}
+
+/// The data source on which a Snowflake query runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
+#[non_exhaustive]
+#[wire(new = "Creates a data source.")]
+pub struct QueryDataSource {
+    /// The name of the backend that has the widget.
+    #[wire(new)]
+    pub origin: String,
+    /// The id of the widget at its backend.
+    #[wire(new)]
+    pub id: String,
+    /// The id of the widget on the dashboard.
+    #[wire(new)]
+    pub widget_uuid: String,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
 }

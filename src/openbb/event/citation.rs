@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::details::{Filter, detail};
 use crate::json::{Json, List, Members, Wire, WriteError};
-use crate::openbb::request::Widget;
+use crate::openbb::workspace::Widget;
 use crate::protocol::Env;
 
 /// The citations of an answer. The Workspace displays them where they are sent, usually at the end.
@@ -90,7 +90,6 @@ pub struct BoundingBox {
 
 impl BoundingBox {
     /// Creates a box on a page, with its left, top, right and bottom edge.
-    #[must_use]
     pub fn new(text: impl Into<String>, page: u64, [x0, top, x1, bottom]: [f64; 4]) -> Self {
         Self {
             text: text.into(),

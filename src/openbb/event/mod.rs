@@ -10,7 +10,7 @@ mod output;
 mod raw;
 mod status;
 
-pub use artifact::{Artifact, ArtifactType};
+pub use artifact::{Artifact, ArtifactType, QueryDataSource};
 pub use chart::{ChartParams, ChartType};
 pub use citation::{BoundingBox, Citation, CitationCollection, SourceInfo};
 pub use more::{ConversationSummary, PromptSuggestions, TokenCount, TokenUsage};

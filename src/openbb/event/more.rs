@@ -29,7 +29,6 @@ pub struct TokenUsage {
 
 impl TokenUsage {
     /// Creates a usage whose total is the sum of these counts.
-    #[must_use]
     pub fn new<S: Into<String>>(counts: impl IntoIterator<Item = (S, u64)>) -> Self {
         let count = |(label, value): (S, u64)| TokenCount {
             label: label.into(),

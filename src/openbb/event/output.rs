@@ -6,11 +6,11 @@ use bytes::Bytes;
 
 use super::raw::CALL;
 use super::{
-    Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
-    StatusUpdate, TokenUsage,
+    Artifact, Citation, CitationCollection, ConversationSummary, Names, PromptSuggestions,
+    RawEvent, StatusUpdate, TokenUsage,
 };
 use crate::json::{Escape, Json, Kind, ValueWriter, Wire, string_between};
-use crate::openbb::{FunctionCall, Reply};
+use crate::openbb::function_call::FunctionCall;
 use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
 
@@ -92,7 +92,7 @@ pub(in crate::openbb) fn write_event(name: &str, data: &impl Wire, out: &mut Vec
 impl Output {
     pub(in crate::openbb) fn write(
         &self,
-        session: &mut Reply,
+        names: &mut Names,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
         match self {
@@ -105,13 +105,13 @@ impl Output {
                 // An artifact inside a step has a marker by its name too, so it shares the names of
                 // the chat.
                 for artifact in status.artifacts.iter_mut().flat_map(|list| list.iter_mut()) {
-                    artifact.name = session.names.unique(artifact);
+                    artifact.name = names.unique(artifact);
                 }
                 write_event(STATUS, &status, out);
             }
             Self::MessageArtifact(artifact) => {
                 let mut artifact = artifact.clone();
-                artifact.name = session.names.unique(&artifact);
+                artifact.name = names.unique(&artifact);
                 write_event(ARTIFACT, &artifact, out);
             }
             Self::CitationCollection(citations) => {

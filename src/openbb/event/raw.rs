@@ -57,13 +57,11 @@ impl RawEvent {
     }
 
     /// Returns the name.
-    #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the data.
-    #[must_use]
     pub fn data(&self) -> &Json {
         &self.data
     }

@@ -35,7 +35,6 @@ pub enum Era {
 
 impl Era {
     /// Detects the era of a request.
-    #[must_use]
     pub fn from_request(request: &QueryRequest) -> Self {
         // `messages` replaced `query` in March 2024.
         if !request.query.is_empty() {

@@ -6,4 +6,4 @@ mod widget_data;
 
 pub use era::Era;
 
-pub(super) use widget_data::{data_sources, in_era};
+pub(super) use widget_data::in_era;

@@ -2,8 +2,8 @@
 
 use super::Era;
 use crate::json::{Json, List, Members, Wire};
-use crate::openbb::call::with_members;
-use crate::openbb::{DataSource, GetWidgetData};
+use crate::openbb::data_source::{DataSource, GetWidgetData, data_sources};
+use crate::openbb::function_call::with_members;
 use crate::protocol::SendError;
 
 /// Converts the arguments of `get_widget_data` to the form of an era; `None` if they are in that
@@ -45,7 +45,7 @@ pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Jso
         .into_iter()
         .filter_map(|source| source.widget_uuid)
         .collect();
-    let json = |text: &String| crate::openbb::request::string(text);
+    let json = |text: &String| crate::openbb::text::string(text);
     let mut object = Members::new();
     match uuids.as_slice() {
         _ if era >= Era::E4 => {
@@ -56,26 +56,4 @@ pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Jso
         _ => return Err(SendError::Unsupported("several widgets in one call")),
     }
     Ok(Some(object.to_raw()))
-}
-
-/// Returns the data sources in the arguments of a call, in the form of any era.
-pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
-    if let Some(sources) = arguments.get("data_sources") {
-        let sources: Option<List<DataSource>> = Wire::from_raw(&sources);
-        return sources.unwrap_or_default().into_iter().collect();
-    }
-    let of_uuid = |uuid: Json| DataSource {
-        widget_uuid: uuid.string().map(Into::into),
-        ..DataSource::default()
-    };
-    if let Some(uuids) = arguments.get("widget_uuids") {
-        return uuids.elements().map(of_uuid).collect();
-    }
-    if let Some(uuid) = arguments.get("widget_uuid") {
-        return vec![of_uuid(uuid)];
-    }
-    // In the first form of direct retrieval the arguments are one data source.
-    let is_source = arguments.get("origin").is_some() && arguments.get("id").is_some();
-    let source = is_source.then(|| DataSource::from_raw(arguments)).flatten();
-    source.into_iter().collect()
 }

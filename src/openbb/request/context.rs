@@ -25,7 +25,6 @@ impl AttachedContext {
     }
 
     /// Returns the text if the context is one.
-    #[must_use]
     pub(super) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -59,7 +58,6 @@ pub struct ContextEntry {
 
 impl ContextEntry {
     /// Returns the content in the form of any era: `data.items`, `data.content` or `content`.
-    #[must_use]
     pub fn items(&self) -> Vec<ResultItem> {
         if let Some(data) = &self.data {
             return items_of(data);

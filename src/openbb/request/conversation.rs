@@ -5,11 +5,13 @@ use std::collections::{HashMap, VecDeque};
 use std::mem;
 
 use super::tool_names::ToolNames;
-use super::{AttachedContext, Message, QueryRequest, Role, strip_markers, widget_tools};
+use super::{AttachedContext, QueryRequest, widget_tools};
 use crate::json::{Json, Kind, Wire};
-use crate::openbb::legacy::data_sources;
+use crate::openbb::data_source::{DataSource, data_sources};
+use crate::openbb::function_call::FunctionCall;
+use crate::openbb::marker::strip_markers;
+use crate::openbb::message::{Message, Role};
 use crate::openbb::result::{CallOutcome, CallResult, ResultItem, media_type};
-use crate::openbb::{DataSource, FunctionCall};
 use crate::protocol::{
     self, Attachment, AttachmentContent, Contents, Conversation, Document, HistoryItem, RawMessage,
     Tool, ToolResult, odd_lines,

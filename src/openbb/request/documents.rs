@@ -35,7 +35,6 @@ pub struct AttachedDocument {
 
 impl AttachedDocument {
     /// Creates an inline file, for clients. Its format is what follows the last dot of its name.
-    #[must_use]
     pub fn new(id: impl Into<String>, name: impl Into<String>, bytes: &[u8]) -> Self {
         let name = name.into();
         let format = name.rsplit_once('.').map_or("txt", |(_, format)| format);
@@ -49,7 +48,6 @@ impl AttachedDocument {
     }
 
     /// Decodes the inline file; `None` if there is none or it is not base64.
-    #[must_use]
     pub fn bytes(&self) -> Option<Vec<u8>> {
         inline(&self.content_b64)
     }
@@ -74,7 +72,6 @@ pub struct UploadedFile {
 
 impl UploadedFile {
     /// Decodes the inline file; `None` if there is none or it is not base64.
-    #[must_use]
     pub fn bytes(&self) -> Option<Vec<u8>> {
         inline(&self.data_base64)
     }

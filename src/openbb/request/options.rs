@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::string;
 use crate::json::{Json, Kind, List, Members, Wire};
+use crate::openbb::text::string;
 
 /// The agent's options as set by the user, in either form of the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,18 +29,8 @@ pub enum OptionValue<'a> {
 
 impl OptionValue<'_> {
     /// Returns `true` if the option is on or has a text.
-    #[must_use]
     pub fn is_on(&self) -> bool {
         !matches!(self, Self::Off)
-    }
-
-    /// Returns the text or the choice.
-    #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Off | Self::On => None,
-        }
     }
 }
 
@@ -88,7 +78,6 @@ impl Options {
     }
 
     /// Returns the value of an option. An absent one is off: the Workspace never sends `false`.
-    #[must_use]
     pub fn get(&self, id: &str) -> OptionValue<'_> {
         // As of repeated members in an object, the last one counts.
         let found = self.iter().filter(|(name, _)| *name == id).last();

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::{
-    ApiKeys, AttachedContext, AttachedDocument, Message, OptionValue, Options, Role, SelectedSkill,
-    SkillSummary, Tier, Tool, UploadedFile, Widget, Widgets, WorkspaceState,
-};
+use super::{ApiKeys, AttachedContext, AttachedDocument, OptionValue, Options, UploadedFile};
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::openbb::result::CallResult;
-use crate::openbb::{Citation, FunctionCall, Url};
+use crate::openbb::workspace::{
+    SelectedSkill, SkillSummary, Tier, Tool, Widget, Widgets, WorkspaceState,
+};
+use crate::openbb::{Citation, FunctionCall, Message, Role, Url};
 use crate::protocol::Refusal;
 
 /// A request of the OpenBB Workspace, in the form of any [`Era`](crate::openbb::Era) since January
@@ -38,8 +38,7 @@ pub struct QueryRequest {
     pub urls: List<Url>,
     /// The user's own API keys.
     pub api_keys: Option<ApiKeys>,
-    /// The user's time zone as an IANA name; sent only with requests that the user started. Use
-    /// [`timezone_or`](Self::timezone_or).
+    /// The user's time zone as an IANA name; sent only with requests that the user started.
     pub timezone: String,
     /// The visible part of the Workspace. It is usually absent from requests that carry a result.
     pub workspace_state: Option<Box<WorkspaceState>>,
@@ -124,7 +123,6 @@ impl QueryRequest {
     }
 
     /// Returns the widget with this id, sent or derived, see [`Widget::id`].
-    #[must_use]
     pub fn widget(&self, id: &str) -> Option<&Widget> {
         self.widgets()
             .map(|(_, widget)| widget)
@@ -133,7 +131,6 @@ impl QueryRequest {
 
     /// Returns the user's setting of an option. An absent one is off: the Workspace never sends
     /// `false`.
-    #[must_use]
     pub fn option(&self, id: &str) -> OptionValue<'_> {
         match &self.workspace_options {
             Some(options) => options.get(id),
@@ -141,23 +138,12 @@ impl QueryRequest {
         }
     }
 
-    /// Returns the user's time zone as an IANA name, or `default` if the request has none.
-    #[must_use]
-    pub fn timezone_or<'a>(&'a self, default: &'a str) -> &'a str {
-        match self.timezone.as_str() {
-            "" => default,
-            zone => zone,
-        }
-    }
-
     /// Returns the results of all calls of the conversation, oldest first, each with its call.
-    #[must_use]
     pub fn call_results(&self) -> Vec<CallResult> {
         CallResult::all(self.messages.iter())
     }
 
     /// Returns the result of the agent's last call; `None` if the latest message is not a result.
-    #[must_use]
     pub fn last_result(&self) -> Option<CallResult> {
         self.is_result()
             .then(|| self.latest_result(CallResult::new))?
@@ -183,7 +169,6 @@ impl QueryRequest {
     ///
     /// The browser can change it: trust it no more than the user. [`State`](crate::openbb::State)
     /// is a typed and signed alternative.
-    #[must_use]
     pub fn extra_state(&self) -> Option<Json> {
         let object = |json: &Json| json.kind() == Kind::Object;
         let latest = self.latest_result(CallResult::without_outcomes);
@@ -194,7 +179,6 @@ impl QueryRequest {
 
     /// Returns the task that another agent delegates, if the last message is from an agent with an
     /// id.
-    #[must_use]
     pub fn delegation(&self) -> Option<Delegation<'_>> {
         let last = self.messages.last()?;
         if last.role != Role::Ai || last.agent_id.is_empty() || last.call().is_some() {
@@ -207,19 +191,11 @@ impl QueryRequest {
     }
 
     /// Returns the citations that came with results, for the agent to pass on.
-    #[must_use]
     pub fn extra_citations(&self) -> Vec<Citation> {
         let results = self.call_results();
         let outcomes = results.iter().flat_map(|result| &result.outcomes);
         outcomes
             .flat_map(|outcome| outcome.extra_citations().cloned())
             .collect()
-    }
-
-    /// Returns the endpoints for direct retrieval that the user added (2024), as raw JSON objects.
-    #[must_use]
-    pub fn direct_retrieval_endpoints(&self) -> List<Json> {
-        let endpoints = self.unknown.get("custom_direct_retrieval_endpoints");
-        endpoints.and_then(Wire::from_raw).unwrap_or_default()
     }
 }

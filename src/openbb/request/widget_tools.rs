@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
-use super::{DefaultValue, Param, QueryRequest, Tier, Widget};
+use super::QueryRequest;
 use crate::json::{Json, Kind, List, Members, Wire};
 use crate::openbb::numbers::Numbers;
-use crate::openbb::request::string;
+use crate::openbb::text::string;
+use crate::openbb::workspace::{DefaultValue, Param, Tier, Widget};
 
 /// Returns the widgets of the dashboard, each with its tool name: `openbb_widget_` and its id, with
 /// only the characters that models accept in names.
@@ -42,7 +43,6 @@ pub(in crate::openbb) fn widget_tools(
 
 impl Widget {
     /// Returns the JSON schema of the widget's parameters, for models.
-    #[must_use]
     pub fn schema(&self) -> Json {
         let properties: Members = self
             .params

@@ -4,9 +4,9 @@ use serde::de::DeserializeOwned;
 
 use super::{CallOutcome, ResultItem};
 use crate::json::{Json, JsonError, Kind, Wire};
-use crate::openbb::FunctionCall;
-use crate::openbb::call::DataSource;
-use crate::openbb::request::{Message, Role};
+use crate::openbb::data_source::{DataSource, data_sources};
+use crate::openbb::function_call::FunctionCall;
+use crate::openbb::message::{Message, Role};
 
 /// The result of one call, with the call.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,11 +74,10 @@ impl CallResult {
     }
 
     /// Returns the data sources of the call, in the form of any era.
-    #[must_use]
     pub fn data_sources(&self) -> Vec<DataSource> {
         self.input_arguments
             .as_ref()
-            .map(crate::openbb::legacy::data_sources)
+            .map(data_sources)
             .unwrap_or_default()
     }
 
@@ -92,7 +91,6 @@ impl CallResult {
     }
 
     /// Returns `true` if there is at least one outcome and all of them are failures.
-    #[must_use]
     pub fn failed(&self) -> bool {
         !self.outcomes.is_empty() && self.outcomes.iter().all(CallOutcome::failed)
     }

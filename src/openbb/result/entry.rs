@@ -3,7 +3,7 @@
 use super::ResultItem;
 use crate::json::{Json, List, Members, Wire};
 use crate::openbb::Citation;
-use crate::openbb::request::SelectedSkill;
+use crate::openbb::workspace::SelectedSkill;
 
 /// Data: texts, tables and files.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
@@ -45,7 +45,6 @@ pub struct CommandResult {
 
 impl CommandResult {
     /// Returns the nested result of front ends since July 2026, if there is one.
-    #[must_use]
     pub fn bridge(&self) -> Option<BridgeResult> {
         let data = self.data.as_ref()?;
         let is_bridge = data.get("ok").is_some() && data.get("command").is_some();
@@ -53,13 +52,11 @@ impl CommandResult {
     }
 
     /// Returns the skill that `get_skill_content` fetched.
-    #[must_use]
     pub fn skill(&self) -> Option<SelectedSkill> {
         SelectedSkill::from_raw(&self.data.as_ref()?.get("skill")?)
     }
 
     /// Returns the id of the new widget, for `add_generative_widget` and `add_widget_to_dashboard`.
-    #[must_use]
     pub fn widget_uuid(&self) -> Option<String> {
         let inside = |json: &Json| json.get("widget_uuid");
         // Front ends differ in the object that contains the id.

@@ -1,6 +1,7 @@
 //! Formats of results.
 
 use crate::json::{Json, Members, Wire};
+use crate::openbb::event::QueryDataSource;
 
 /// The format of an item's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -27,7 +28,6 @@ pub struct DataFormat {
 
 impl DataFormat {
     /// Returns the interpretation of values, in the form of any era; `table` by default.
-    #[must_use]
     pub fn parse_as(&self) -> &str {
         match (self.parse_as.as_str(), self.kind.as_str()) {
             ("", "") => "table",
@@ -37,26 +37,7 @@ impl DataFormat {
     }
 
     /// Returns `true` if an inline file of this kind is plain text: `txt`, `md` and `html`.
-    #[must_use]
     pub(super) fn is_text_file(&self) -> bool {
         matches!(self.data_type.as_str(), "txt" | "md" | "html")
     }
-}
-
-/// The data source on which a Snowflake query runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
-#[non_exhaustive]
-#[wire(new = "Creates a data source.")]
-pub struct QueryDataSource {
-    /// The name of the backend that has the widget.
-    #[wire(new)]
-    pub origin: String,
-    /// The id of the widget at its backend.
-    #[wire(new)]
-    pub id: String,
-    /// The id of the widget on the dashboard.
-    #[wire(new)]
-    pub widget_uuid: String,
-    /// Members that this crate does not know or cannot read.
-    pub unknown: Members,
 }

@@ -98,9 +98,8 @@ impl ResultItem {
     }
 
     /// Creates an item with a text, for clients.
-    #[must_use]
     pub fn text_of(text: &str) -> Self {
-        let mut item = Self::of(crate::openbb::request::string(text));
+        let mut item = Self::of(crate::openbb::text::string(text));
         item.data_format = Some(DataFormat {
             data_type: "object".into(),
             parse_as: "text".into(),
@@ -110,13 +109,11 @@ impl ResultItem {
     }
 
     /// Returns the content as text: a string unchanged, any other value as JSON.
-    #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         value_text(self.content.as_ref()?)
     }
 
     /// Returns the content as JSON: the JSON in a string, else the value itself.
-    #[must_use]
     pub fn json(&self) -> Option<Json> {
         let content = self.content.as_ref()?;
         if content.kind() == Kind::String {
@@ -144,7 +141,6 @@ impl ResultItem {
     }
 
     /// Decodes the content of an inline file.
-    #[must_use]
     pub fn bytes(&self) -> Option<Vec<u8>> {
         let text = self.text()?;
         let format = self.data_format.as_ref();
@@ -155,7 +151,6 @@ impl ResultItem {
     }
 
     /// Returns the file that this item is: inline and not text, or by reference. `None` for values and texts.
-    #[must_use]
     pub fn attachment(&self) -> Option<Attachment<'_>> {
         let format = self.data_format.as_ref();
         let kind = format.map_or("", |format| &*format.data_type);
@@ -174,7 +169,6 @@ impl ResultItem {
     }
 
     /// Returns the URL or the file id of content that is not inline.
-    #[must_use]
     pub fn reference(&self) -> Option<&str> {
         [&*self.url, &self.file_reference]
             .into_iter()
@@ -182,16 +176,9 @@ impl ResultItem {
     }
 
     /// Returns the interpretation of the content; `table` by default.
-    #[must_use]
     pub fn parse_as(&self) -> &str {
         self.data_format
             .as_ref()
             .map_or("table", DataFormat::parse_as)
-    }
-
-    /// Returns `true` if the item may be cited.
-    #[must_use]
-    pub fn is_citable(&self) -> bool {
-        self.citable.unwrap_or(true)
     }
 }

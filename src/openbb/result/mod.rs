@@ -9,7 +9,7 @@ mod params;
 
 pub use call_result::CallResult;
 pub use entry::{BridgeError, BridgeResult, CommandResult, ErrorResult, Items};
-pub use format::{DataFormat, QueryDataSource};
+pub use format::DataFormat;
 pub use item::ResultItem;
 pub use outcome::CallOutcome;
 pub use params::{ParamChoice, ParamChoices, ParamOptions};

@@ -89,7 +89,6 @@ impl CallOutcome {
     }
 
     /// Returns `true` if the call failed.
-    #[must_use]
     pub fn failed(&self) -> bool {
         match self {
             Self::Error(_) => true,
@@ -105,7 +104,6 @@ impl CallOutcome {
     }
 
     /// Returns the outcome as text, without its [files](Self::attachments): data as JSON, remote files as their URLs.
-    #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Items(_) | Self::Item(_) => {
@@ -177,33 +175,10 @@ impl CallOutcome {
     }
 
     /// Returns the choices that `get_params_options` found.
-    #[must_use]
     pub fn param_options(&self) -> Option<ParamOptions> {
         let json = self.items().find_map(ResultItem::json)?;
         json.get("param_options")?;
         ParamOptions::from_raw(&json)
-    }
-
-    /// Returns the texts of an MCP tool's result: the content is an array of texts or of MCP parts
-    /// with a member `text`; any other content is one text.
-    #[must_use]
-    pub fn tool_texts(&self) -> Vec<String> {
-        let Some(item) = self.items().next() else {
-            return Vec::new();
-        };
-        let whole = || item.text().map(|text| vec![text.into_owned()]);
-        let parts = item.json().filter(|json| json.kind() == Kind::Array);
-        let texts = parts.and_then(|parts| {
-            let text = |part: Json| {
-                let text = part.get("text");
-                let text = text.as_ref().unwrap_or(&part).string()?.into_owned();
-                Some(text)
-            };
-            // One part that is not text makes this `None`: then the whole content is the text, and
-            // nothing is lost.
-            parts.elements().map(text).collect()
-        });
-        texts.or_else(whole).unwrap_or_default()
     }
 }
 

@@ -180,13 +180,11 @@ impl Socket {
 
     /// Returns the subprotocol for the response to the handshake: the first one that the client offers, because a
     /// client that offers any requires that one is selected.
-    #[must_use]
     pub fn subprotocol(&self) -> Option<&HeaderValue> {
         self.0.head.subprotocol.as_ref()
     }
 
     /// Returns the maximum size of a message of the client in bytes.
-    #[must_use]
     pub fn limit(&self) -> usize {
         self.0.limit()
     }

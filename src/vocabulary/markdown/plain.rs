@@ -14,7 +14,6 @@
 // CommonMark, backslash escapes: any ASCII punctuation may be escaped. Here only the characters are escaped that can
 // begin a construct inside a line: emphasis, code, links and images, HTML, table cells (GFM, tables). An underscore
 // inside a word begins no construct.
-#[must_use]
 pub fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';

@@ -420,13 +420,16 @@ class Run:
     def note(self, column, situation, fault):
         self.faults.setdefault(situation, {})[column] = fault
 
-    async def clients(self, server):
-        all = []
-        for name in self.names:
-            client, tap = Client(name, self.node), Tap(server.port)
+    async def start(self):
+        # Once for all servers: the start of a client takes more than what it is asked.
+        self.started = [Client(name, self.node) for name in self.names]
+        for client in self.started:
             await client.start()
+
+    async def clients(self, server):
+        all = [(client, Tap(server.port)) for client in self.started]
+        for _, tap in all:
             await tap.open()
-            all.append((client, tap))
         return all
 
     async def kind(self, kind):
@@ -457,7 +460,6 @@ class Run:
                     self.note((client.name, kind), name, fault)
                     if counts:
                         self.counts[client.name][kind]["resume"] = counts
-            await client.end()
         await server.end()
 
     async def conformance(self, kind, server, scenarios):
@@ -475,8 +477,6 @@ class Run:
         await server.end()
         for (client, _), task in zip(able, tasks):
             self.note((client.name, kind), "shut down in the middle of a call", (await task)[0])
-        for client, _ in clients:
-            await client.end()
 
     def show(self):
         kinds = ("hyper", "actix")
@@ -518,8 +518,11 @@ class Run:
 async def main():
     program, node, *names = sys.argv[1:]
     run = Run(program, node, names)
+    await run.start()
     for kind in ("hyper", "actix"):
         await run.kind(kind)
+    for client in run.started:
+        await client.end()
     sys.exit(not run.show())
 
 

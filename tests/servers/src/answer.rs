@@ -95,7 +95,6 @@ pub async fn send_as(
 }
 
 /// Returns the id of a response in its first event.
-#[must_use]
 pub fn response_id(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let start = text.find("resp_").unwrap();
@@ -104,13 +103,11 @@ pub fn response_id(bytes: &[u8]) -> String {
 }
 
 /// Returns the number of events.
-#[must_use]
 pub fn events(text: &str) -> usize {
     text.matches("\n\n").count()
 }
 
 /// Returns the numbers in a reply after its first two words, which say what follows.
-#[must_use]
 pub fn numbers(text: &str) -> Vec<u64> {
     let deltas = text.split("\"delta\":\"").skip(1);
     let words: String = deltas.map(|it| &it[..it.find('"').unwrap()]).collect();

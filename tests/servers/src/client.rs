@@ -26,7 +26,6 @@ pub struct Response {
 
 impl Response {
     /// Returns the header of this name.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
@@ -65,7 +64,6 @@ impl Client {
     }
 
     /// Returns the socket.
-    #[must_use]
     pub fn socket(&self) -> &TcpStream {
         &self.stream
     }

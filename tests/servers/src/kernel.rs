@@ -35,7 +35,6 @@ fn sockets() -> Vec<Socket> {
 /// Returns the bytes that the kernel accepted from the peer of `client` and that `client` has not
 /// received: sent and not yet
 /// read, plus queued and not yet sent.
-#[must_use]
 pub fn accepted(client: &TcpStream) -> usize {
     let Ok(ours) = client.local_addr() else {
         return 0;
@@ -53,7 +52,6 @@ pub fn accepted(client: &TcpStream) -> usize {
 }
 
 /// Returns the number of a server's connections: open ones, and those that only the client has closed.
-#[must_use]
 pub fn open(server: SocketAddr) -> usize {
     const ESTABLISHED: u8 = 1;
     const CLOSE_WAIT: u8 = 8;
@@ -64,7 +62,6 @@ pub fn open(server: SocketAddr) -> usize {
 }
 
 /// Returns the resident memory of a process, in bytes.
-#[must_use]
 pub fn memory(process: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -42,7 +42,6 @@ impl Program {
     }
 
     /// Returns the memory that it has resident, in bytes.
-    #[must_use]
     pub fn memory(&self) -> usize {
         crate::memory(self.process.id())
     }

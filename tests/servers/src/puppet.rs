@@ -159,7 +159,6 @@ impl Puppet {
     /// # Panics
     ///
     /// When that takes longer than anybody would wait.
-    #[must_use]
     pub fn wait_for(&self, alive: usize) -> Duration {
         let start = Instant::now();
         while self.alive.load(Ordering::SeqCst) != alive {
@@ -179,13 +178,11 @@ pub const PATHS: [&str; 4] = [
 ];
 
 /// Returns a request to the OpenBB mount with a command for the puppet.
-#[must_use]
 pub fn say(prompt: &str) -> String {
     format!(r#"{{"messages":[{{"role":"human","content":"{prompt}"}}]}}"#)
 }
 
 /// Returns a request for a stream to the mount at `path`.
-#[must_use]
 pub fn say_to(path: &str, prompt: &str) -> String {
     if path == "/v1/query" {
         return say(prompt);
@@ -195,13 +192,11 @@ pub fn say_to(path: &str, prompt: &str) -> String {
 }
 
 /// Returns the OpenBB event of a text.
-#[must_use]
 pub fn chunk(text: &str) -> String {
     format!("event: copilotMessageChunk\ndata: {{\"delta\":\"{text}\"}}\n\n")
 }
 
 /// The text after a failure without a message.
-#[must_use]
 pub fn sorry() -> String {
     chunk("\\n\\nSorry, something went wrong and the answer is incomplete.")
 }

@@ -60,7 +60,6 @@ impl Redis {
     }
 
     /// Returns the URL of the server.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("redis://{}/", self.address)
     }

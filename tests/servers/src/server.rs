@@ -29,7 +29,6 @@ pub const SERVERS: [(&str, Start); 2] = [("hyper", Server::hyper), ("actix", Ser
 
 impl Server {
     /// Serves with hyper.
-    #[must_use]
     pub fn hyper(router: Router) -> Self {
         let listener = listen();
         let address = address(&listener);
@@ -55,7 +54,6 @@ impl Server {
     }
 
     /// Serves with actix.
-    #[must_use]
     pub fn actix(router: Router) -> Self {
         let listener = listen();
         let address = address(&listener);

@@ -31,7 +31,6 @@ pub struct ContextRules {
 
 impl ContextRules {
     /// Returns the rules of the original program.
-    #[must_use]
     pub fn original() -> Self {
         Self {
             drop_first: DropFirst::Best,
@@ -43,13 +42,11 @@ impl ContextRules {
     }
 
     /// Returns the token limit of a request: the whole limit without the reserve.
-    #[must_use]
     pub fn send_limit(&self) -> usize {
         self.token_limit.saturating_sub(self.reserve)
     }
 
     /// Returns the text of a memory query.
-    #[must_use]
     pub fn query(&self, history: &[Message]) -> String {
         let from = history.len().saturating_sub(self.query_window);
         let latest = history.get(from..).unwrap_or_default();
@@ -113,7 +110,6 @@ pub struct Parts<'a> {
 
 impl<'a> Parts<'a> {
     /// Creates parts without memories, history and tool definitions.
-    #[must_use]
     pub fn new(prompt: &'a str, now: &'a str, input: &'a str) -> Self {
         Self {
             prompt,

@@ -26,7 +26,6 @@ pub enum Decision {
 
 impl Decision {
     /// Parses an answer.
-    #[must_use]
     pub fn read(answer: &str, rules: AnswerRules) -> Self {
         let line = match rules {
             AnswerRules::Original => answer,

@@ -62,7 +62,6 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// Creates a call.
-    #[must_use]
     pub fn new(id: &str, name: &str, arguments: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -74,7 +73,6 @@ impl ToolCall {
 
 impl Message {
     /// Creates a message of text.
-    #[must_use]
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
@@ -86,25 +84,21 @@ impl Message {
     }
 
     /// Creates a system message.
-    #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
         Self::new(Role::System, content)
     }
 
     /// Creates a user message.
-    #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
         Self::new(Role::User, content)
     }
 
     /// Creates an assistant message.
-    #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
     /// Creates the result of a native tool call.
-    #[must_use]
     pub fn tool(answers: &str, content: impl Into<String>) -> Self {
         Self {
             answers: Some(answers.to_owned()),
@@ -113,7 +107,6 @@ impl Message {
     }
 
     /// Returns the message as an object of role and content, as memory queries contain it.
-    #[must_use]
     pub fn to_value(&self) -> Value {
         Value::Object(Object::from_iter([
             ("role".to_owned(), Value::from(self.role.as_str())),

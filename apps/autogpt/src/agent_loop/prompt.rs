@@ -17,7 +17,6 @@ pub struct Profile {
 
 impl Profile {
     /// Creates a profile.
-    #[must_use]
     pub fn new(name: &str, role: &str, goals: &[&str]) -> Self {
         Self {
             name: name.to_owned(),
@@ -88,7 +87,6 @@ pub(crate) fn reminder(codec: Codec) -> &'static str {
 }
 
 /// Returns the system prompt: identity, standing sentences, goals, and rules.
-#[must_use]
 pub fn prompt(profile: &Profile, commands: &[Spec], codec: Codec) -> String {
     let mut out = head(profile, STANDING);
     out.push_str(&section("CONSTRAINTS", CONSTRAINTS.map(str::to_owned)));
@@ -107,7 +105,6 @@ pub fn prompt(profile: &Profile, commands: &[Spec], codec: Codec) -> String {
 }
 
 /// Returns the start of the prompt, which depends on the profile: identity and goals.
-#[must_use]
 pub fn head(profile: &Profile, standing: &str) -> String {
     let Profile { name, role, goals } = profile;
     let mut out = format!("You are {name}, {role}\n{standing}\n\nGOALS:\n\n");

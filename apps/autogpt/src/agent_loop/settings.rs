@@ -33,7 +33,6 @@ pub struct Settings {
 
 impl Settings {
     /// Returns the settings of the original program.
-    #[must_use]
     pub fn original() -> Self {
         Self {
             codec: Codec::Json,
@@ -127,7 +126,6 @@ pub struct Limits {
 
 impl Limits {
     /// Returns limits that are all off.
-    #[must_use]
     pub fn none() -> Self {
         Self {
             unasked_commands: None,

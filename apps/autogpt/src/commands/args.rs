@@ -9,7 +9,6 @@ pub struct Args<'a>(&'a Value);
 
 impl<'a> Args<'a> {
     /// Wraps the arguments that the model gave.
-    #[must_use]
     pub fn new(value: &'a Value) -> Self {
         Self(value)
     }

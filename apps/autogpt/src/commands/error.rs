@@ -43,7 +43,6 @@ impl From<PathError> for CommandError {
 
 impl CommandError {
     /// Returns the text after `Error: `.
-    #[must_use]
     pub fn text(&self, wording: Wording) -> String {
         match wording {
             Wording::Clear => self.clear(),

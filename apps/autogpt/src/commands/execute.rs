@@ -29,7 +29,6 @@ pub struct ExecutePython {
 
 impl ExecutePython {
     /// Creates the command with an interpreter, such as `/usr/bin/python3`, and a time limit.
-    #[must_use]
     pub fn new(workspace: Arc<Workspace>, interpreter: &str, time: Duration) -> Self {
         Self {
             workspace,

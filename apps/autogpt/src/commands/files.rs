@@ -9,7 +9,6 @@ use crate::commands::workspace::{PathError, Workspace};
 use crate::json::Value;
 
 /// Returns the file commands of one workspace: write, read, append, delete and search.
-#[must_use]
 pub fn file_commands(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Command>> {
     let operations = [
         Operation::Write,

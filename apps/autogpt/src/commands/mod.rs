@@ -62,7 +62,6 @@ pub struct Scope {
 
 impl Scope {
     /// Creates the scope of a conversation.
-    #[must_use]
     pub fn new(memory: Arc<dyn Memory>) -> Self {
         Self { memory }
     }
@@ -81,7 +80,6 @@ pub struct Output {
 
 impl Output {
     /// Creates a result without sources and model calls.
-    #[must_use]
     pub fn new(value: impl Into<Value>) -> Self {
         Self {
             value: value.into(),
@@ -104,7 +102,6 @@ pub struct Source {
 
 impl Source {
     /// Creates a source.
-    #[must_use]
     pub fn new(title: &str, url: &str, excerpt: &str) -> Self {
         Self {
             title: title.to_owned(),
@@ -129,7 +126,6 @@ pub struct Outcome {
 
 impl Outcome {
     /// Creates a success without sources.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         Self {
             ok: true,

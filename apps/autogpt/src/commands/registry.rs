@@ -18,13 +18,11 @@ pub struct Registry {
 
 impl Registry {
     /// Creates an empty registry with clear error messages and lists as JSON.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Creates an empty registry with the wording of the original.
-    #[must_use]
     pub fn original() -> Self {
         Self {
             wording: Wording::Original,
@@ -51,13 +49,11 @@ impl Registry {
     }
 
     /// Returns the specifications of all commands.
-    #[must_use]
     pub fn specs(&self) -> Vec<Spec> {
         self.commands.iter().map(|command| command.spec()).collect()
     }
 
     /// Returns the wording of errors.
-    #[must_use]
     pub fn wording(&self) -> Wording {
         self.wording
     }

@@ -18,7 +18,6 @@ pub struct Spec {
 impl Spec {
     /// Creates the specification of a command that always asks and takes texts, given as pairs of
     /// name and hint.
-    #[must_use]
     pub fn new(
         name: &'static str,
         label: &'static str,

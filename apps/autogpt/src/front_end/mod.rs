@@ -55,7 +55,6 @@ pub struct FrontEnd {
 impl FrontEnd {
     /// Creates the agent for all front ends. If its profile has no goals, they come from the user. A command that
     /// takes more than 8,000 characters to show is not asked about and not run.
-    #[must_use]
     pub fn new(agent: AutoGpt) -> Self {
         let longest = agent.longest_question.unwrap_or(usize::MAX);
         let agent = Arc::new(AutoGpt {

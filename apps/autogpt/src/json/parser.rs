@@ -45,7 +45,6 @@ pub fn parse(text: &str) -> Result<Value, Fault> {
 }
 
 /// Returns the text without the backslashes of bad escapes, up to the first fault of another kind.
-#[must_use]
 pub fn without_bad_escapes(text: &str) -> String {
     let mut parser = Parser::new(text, Rules::AnyEscapes);
     // The result does not matter: only the offsets recorded until then are used.
@@ -67,7 +66,6 @@ pub fn without_bad_escapes(text: &str) -> String {
 /// closing braces, and missing closing brackets at the end. Rejected is everything that would need
 /// a guess about a value: text that ends inside a string or number or after a comma or colon, and
 /// single quotes. No string is rewritten.
-#[must_use]
 pub fn find_object(text: &str, wanted: impl Fn(&Value) -> bool) -> Found {
     let mut parser = Parser::new(text, Rules::Tolerant);
     let mut first = None;

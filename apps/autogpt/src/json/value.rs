@@ -30,7 +30,6 @@ pub enum Value {
 
 impl Value {
     /// Returns the text of a string.
-    #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -39,7 +38,6 @@ impl Value {
     }
 
     /// Returns the members of an object.
-    #[must_use]
     pub fn as_object(&self) -> Option<&Object> {
         match self {
             Self::Object(object) => Some(object),
@@ -48,7 +46,6 @@ impl Value {
     }
 
     /// Returns a member of an object.
-    #[must_use]
     pub fn member(&self, name: &str) -> Option<&Self> {
         self.as_object()?.get(name)
     }
@@ -114,13 +111,11 @@ pub struct Object(Vec<(String, Value)>);
 
 impl Object {
     /// Creates an object without members.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Returns the value of a member.
-    #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find(|(key, _)| *key == name).map(|(_, v)| v)
     }
@@ -131,7 +126,6 @@ impl Object {
     }
 
     /// Returns `true` if there are no members.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

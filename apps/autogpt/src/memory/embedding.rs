@@ -81,7 +81,6 @@ const ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
 impl OpenAiEmbedder {
     /// Creates an embedder with a model and the length of its vectors.
-    #[must_use]
     pub fn new(endpoint: Endpoint, model: &str, dimension: usize) -> Self {
         Self {
             endpoint,
@@ -91,7 +90,6 @@ impl OpenAiEmbedder {
     }
 
     /// Creates an embedder with `text-embedding-ada-002`, the original's model.
-    #[must_use]
     pub fn ada(endpoint: Endpoint) -> Self {
         Self::new(endpoint, "text-embedding-ada-002", ADA_DIMENSION)
     }

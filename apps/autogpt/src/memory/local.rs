@@ -54,7 +54,6 @@ impl LocalMemory {
     }
 
     /// Creates an empty memory without a file.
-    #[must_use]
     pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
         Self {
             file: None,
@@ -162,7 +161,6 @@ impl LocalMemories {
     }
 
     /// Creates memories without files.
-    #[must_use]
     pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
         Self {
             folder: None,

@@ -115,7 +115,6 @@ pub struct RedisMemories {
 
 impl RedisMemories {
     /// Creates the memories of one embedder.
-    #[must_use]
     pub fn new(redis: RedisConnection, embedder: Arc<dyn Embedder>) -> Self {
         Self { redis, embedder }
     }

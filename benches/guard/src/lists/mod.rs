@@ -102,7 +102,6 @@ impl Lists {
 }
 
 /// Returns all lists.
-#[must_use]
 pub fn lists() -> Vec<List> {
     let all = [
         requests::lists(),

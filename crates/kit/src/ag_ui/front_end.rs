@@ -43,13 +43,11 @@ pub struct App {
 
 impl App {
     /// Creates an app with an empty conversation.
-    #[must_use]
     pub fn new() -> Self {
         Self::continuing(RunAgentInput::new("", "", []))
     }
 
     /// Creates an app that continues the conversation of a request.
-    #[must_use]
     pub fn continuing(mut input: RunAgentInput) -> Self {
         if input.thread_id.is_empty() {
             input.thread_id = CONVERSATION.to_owned();
@@ -71,7 +69,6 @@ impl App {
     }
 
     /// Returns the next request so far: messages, state and answers to interrupts.
-    #[must_use]
     pub fn input(&self) -> &RunAgentInput {
         &self.input
     }

@@ -26,14 +26,12 @@ pub struct AnthropicClient {
 
 impl AnthropicClient {
     /// Creates a client that requests this model.
-    #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self::continuing(MessagesRequest::new(model, 4096, []))
     }
 
     /// Creates a client with the model, tools and options of a request; its messages become the history. The client
     /// always requests a stream.
-    #[must_use]
     pub fn continuing(request: MessagesRequest) -> Self {
         Self {
             request: request.stream(true),

@@ -19,14 +19,12 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// Returns the data of the event as JSON, `null` if it is not JSON.
-    #[must_use]
     pub fn json(&self) -> Value {
         let data = self.event.as_ref().map_or("", |event| event.data());
         serde_json::from_str(data).unwrap_or_default()
     }
 
     /// Returns `true` if the block has a line of the field with this name.
-    #[must_use]
     pub fn has_field(&self, name: &str) -> bool {
         self.field(name).next().is_some()
     }

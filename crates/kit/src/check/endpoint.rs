@@ -43,7 +43,6 @@ pub struct EndpointError(#[source] Box<dyn Error + Send + Sync>);
 
 impl EndpointError {
     /// Creates an error of the transport.
-    #[must_use]
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
     }

@@ -31,7 +31,6 @@ pub struct Trial {
 
 impl Trial {
     /// Creates a request body. With a `rule`, the status of its answer must be 200.
-    #[must_use]
     pub fn new(rule: Option<&'static Rule>, name: &str, body: impl Into<Bytes>) -> Self {
         Self {
             name: name.to_owned(),
@@ -41,7 +40,6 @@ impl Trial {
     }
 
     /// Reads requests from a JSON list of objects with a `name` and a `body`. Empty if the text is not such a list.
-    #[must_use]
     pub fn list(rule: &'static Rule, list: &str) -> Vec<Self> {
         #[derive(Deserialize)]
         struct Entry {
@@ -56,7 +54,6 @@ impl Trial {
     }
 
     /// Returns the body as JSON, `null` if it is not JSON.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -137,19 +134,16 @@ impl<'a> Exam<'a> {
     }
 
     /// Returns the path to post to. `None` if the target sets none.
-    #[must_use]
     pub fn path(&self) -> Option<&'a str> {
         self.settings.path.as_deref()
     }
 
     /// Returns the model to request. `None` if the target sets none.
-    #[must_use]
     pub fn model(&self) -> Option<&'a str> {
         self.settings.model.as_deref()
     }
 
     /// Returns the signer. `None` if the front end does not sign requests or the target has no key.
-    #[must_use]
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
         signer.filter(|_| self.signs())

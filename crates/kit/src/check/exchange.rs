@@ -51,25 +51,21 @@ pub struct Exchange {
 
 impl Exchange {
     /// Returns `true` if the status is 200.
-    #[must_use]
     pub fn is_ok(&self) -> bool {
         self.head.status == StatusCode::OK
     }
 
     /// Returns `true` if the body is complete.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         matches!(self.end, End::Clean)
     }
 
     /// Returns the body as JSON, `null` if it is not JSON.
-    #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
     /// Returns the status and the beginning of the body, for a finding about either.
-    #[must_use]
     pub fn evidence(&self) -> Vec<u8> {
         let mut evidence = format!("{} ", self.head.status).into_bytes();
         evidence.extend(self.body.iter().take(EXCERPT));
@@ -77,7 +73,6 @@ impl Exchange {
     }
 
     /// Returns the last 200 bytes of the body, for a finding about a missing end.
-    #[must_use]
     pub fn last(&self) -> &[u8] {
         last(&self.body)
     }
@@ -88,7 +83,6 @@ impl Exchange {
     }
 
     /// Returns `true` if the content type, apart from its parameters, is `kind`.
-    #[must_use]
     pub fn is(&self, kind: &str) -> bool {
         // Parameters such as `charset` follow a semicolon, and media types compare without case
         // (RFC 9110, section 8.3.1).

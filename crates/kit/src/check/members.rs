@@ -4,7 +4,6 @@
 use serde_json::Value;
 
 /// Returns the text at a JSON pointer, empty if there is none.
-#[must_use]
 pub fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     let text = value.pointer(path).and_then(Value::as_str);
     text.unwrap_or_default()
@@ -17,25 +16,21 @@ pub fn elements<'a>(value: &'a Value, path: &str) -> std::slice::Iter<'a, Value>
 }
 
 /// Returns `true` if there is a value at a JSON pointer and `is` accepts it.
-#[must_use]
 pub fn holds(value: &Value, path: &str, is: fn(&Value) -> bool) -> bool {
     value.pointer(path).is_some_and(is)
 }
 
 /// Returns `true` if there is a text at each of these JSON pointers, and none is empty. `true` without pointers.
-#[must_use]
 pub fn all_say(value: &Value, paths: &[&str]) -> bool {
     paths.iter().all(|path| !text(value, path).is_empty())
 }
 
 /// Returns `true` if the arguments of a call are one JSON object.
-#[must_use]
 pub fn is_object(arguments: &str) -> bool {
     serde_json::from_str(arguments).is_ok_and(|value: Value| value.is_object())
 }
 
 /// Returns `true` if a request has a tool with this name, at the pointer `path` in the tool.
-#[must_use]
 pub fn offers(asked: &Value, path: &str, name: &str) -> bool {
     elements(asked, "/tools").any(|tool| text(tool, path) == name)
 }

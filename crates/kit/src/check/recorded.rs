@@ -12,7 +12,6 @@ use crate::kit::Kit;
 
 /// Checks a recorded stream, the whole body of one answer, by the rules of its protocol. The timing and the request
 /// are not known: rules about these are in [`Report::unseen`].
-#[must_use]
 pub fn recorded(kit: Kit, body: &[u8]) -> Report {
     let (head, ()) = Response::new(()).into_parts();
     let exchange = Exchange {

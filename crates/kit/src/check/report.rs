@@ -49,13 +49,11 @@ pub struct Finding {
 
 impl Report {
     /// Returns `true` if there is no finding, not even a warning.
-    #[must_use]
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 
     /// Returns `true` if a known reader fails. A report without errors may still have warnings.
-    #[must_use]
     pub fn has_errors(&self) -> bool {
         self.count(Severity::Error) > 0
     }
@@ -66,7 +64,6 @@ impl Report {
     }
 
     /// Returns the numbers of errors, warnings, and rules that passed or were not checked, in a line.
-    #[must_use]
     pub fn summary(&self) -> String {
         format!(
             "{}, {}; {} passed, {} not applicable",

@@ -41,7 +41,6 @@ pub struct Rule {
 
 impl Rule {
     /// Creates a rule.
-    #[must_use]
     pub const fn new(
         level: Severity,
         id: &'static str,

@@ -36,7 +36,6 @@ pub struct Check<'a> {
 
 impl<'a> Check<'a> {
     /// Creates a check of an endpoint by the rules of one front end.
-    #[must_use]
     pub fn new(endpoint: &'a dyn Endpoint, target: Target) -> Self {
         Self {
             judge: Judge::new(Secrets::of(&target.settings)),
@@ -64,7 +63,6 @@ impl<'a> Check<'a> {
     }
 
     /// Returns the findings so far. Before [`run`](Self::run) there are none, and every rule is in [`Report::unseen`].
-    #[must_use]
     pub fn report(&self) -> Report {
         self.judge.report(self.target.kit.rules())
     }

@@ -16,7 +16,6 @@ pub struct Target {
 
 impl Target {
     /// Creates a target at the default paths of a protocol.
-    #[must_use]
     pub fn new(kit: Kit) -> Self {
         Self {
             kit,
@@ -56,7 +55,6 @@ impl Target {
     }
 
     /// Returns the kit of the protocol.
-    #[must_use]
     pub fn kit(&self) -> Kit {
         self.kit
     }

@@ -29,7 +29,6 @@ pub struct CopilotChat {
 
 impl CopilotChat {
     /// Creates a conversation with the agent of this slug.
-    #[must_use]
     pub fn new(agent: impl Into<String>) -> Self {
         let mut request = ChatRequest::default();
         request.thread_id = Some(CONVERSATION.into());
@@ -46,7 +45,6 @@ impl CopilotChat {
 
     /// Creates a conversation with the agent, the thread and the other members of a request, such
     /// as its skills; its messages become the history.
-    #[must_use]
     pub fn continuing(request: ChatRequest) -> Self {
         Self {
             request,

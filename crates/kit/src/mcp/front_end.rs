@@ -25,13 +25,11 @@ pub struct McpClient {
 
 impl McpClient {
     /// Creates a client of version 2026-07-28 that calls this tool, and shows questions as forms.
-    #[must_use]
     pub fn new(tool: impl Into<String>) -> Self {
         Self::continuing(CallRequest::new(0, tool, "").stateless().progress(0))
     }
 
     /// Creates a client with the tool and the form of a recorded call.
-    #[must_use]
     pub fn continuing(call: CallRequest) -> Self {
         Self {
             next: call.id.as_u64().unwrap_or_default(),

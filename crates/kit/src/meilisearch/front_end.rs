@@ -34,14 +34,12 @@ pub struct SearchChat {
 
 impl SearchChat {
     /// Creates a client of this workspace with all notifications on.
-    #[must_use]
     pub fn new(workspace: impl Into<String>) -> Self {
         Self::continuing(workspace, default_request())
     }
 
     /// Creates a client with the model, notifications and parameters of a request; its messages
     /// become the history.
-    #[must_use]
     pub fn continuing(workspace: impl Into<String>, mut request: ChatRequest) -> Self {
         let messages = mem::take(&mut request.messages);
         Self {

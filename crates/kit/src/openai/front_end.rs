@@ -27,14 +27,12 @@ pub struct OpenAiClient {
 
 impl OpenAiClient {
     /// Creates a client that requests this model.
-    #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self::continuing(ChatRequest::new(model, Vec::new()))
     }
 
     /// Creates a client with the model, tools and options of a request; its messages become the history. The client
     /// always requests a stream with the usage.
-    #[must_use]
     pub fn continuing(request: ChatRequest) -> Self {
         Self {
             request: request.stream(true).include_usage(),

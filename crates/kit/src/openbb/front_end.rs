@@ -36,14 +36,12 @@ pub struct Workspace {
 
 impl Workspace {
     /// Creates an empty dashboard.
-    #[must_use]
     pub fn new() -> Self {
         Self::continuing(QueryRequest::default())
     }
 
     /// Creates a dashboard with the widgets, tools and options of a request; its messages become
     /// the history.
-    #[must_use]
     pub fn continuing(request: QueryRequest) -> Self {
         Self {
             request,

@@ -30,14 +30,12 @@ pub struct ResponsesClient {
 
 impl ResponsesClient {
     /// Creates a client that requests this model.
-    #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self::continuing(ResponsesRequest::new(model, Vec::new()))
     }
 
     /// Creates a client with the model, tools and options of a request; its input becomes the history. The client
     /// always requests a stream.
-    #[must_use]
     pub fn continuing(request: ResponsesRequest) -> Self {
         Self {
             request: request.stream(true),

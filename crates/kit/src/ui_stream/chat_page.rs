@@ -41,13 +41,11 @@ pub struct ChatPage {
 
 impl ChatPage {
     /// Creates a page with an empty chat.
-    #[must_use]
     pub fn new() -> Self {
         Self::continuing(ChatRequest::default())
     }
 
     /// Creates a page that continues the conversation of a request.
-    #[must_use]
     pub fn continuing(mut request: ChatRequest) -> Self {
         if request.id.is_empty() {
             request.id = CONVERSATION.to_owned();
@@ -71,7 +69,6 @@ impl ChatPage {
     }
 
     /// Returns the messages of the chat.
-    #[must_use]
     pub fn messages(&self) -> &[UiMessage] {
         &self.request.messages
     }

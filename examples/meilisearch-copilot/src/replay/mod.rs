@@ -99,7 +99,6 @@ impl Replay {
     }
 
     /// Returns the address that it listens on.
-    #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }

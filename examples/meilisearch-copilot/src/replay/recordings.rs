@@ -49,13 +49,11 @@ recordings![
 
 impl Recordings {
     /// Creates recorded answers with a pause before each frame.
-    #[must_use]
     pub fn new(pace: Duration) -> Self {
         Self { pace }
     }
 
     /// Returns the recorded stream of this name.
-    #[must_use]
     pub fn stream(name: &str) -> Option<&'static str> {
         RECORDINGS
             .iter()

@@ -37,7 +37,6 @@ pub struct DoneReason(pub String);
 
 impl Event {
     /// Creates the line of a failure.
-    #[must_use]
     pub fn failed(message: impl Into<String>) -> Self {
         let error = Some(message.into());
         Self {

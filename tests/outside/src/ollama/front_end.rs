@@ -29,13 +29,11 @@ pub struct OllamaClient {
 
 impl OllamaClient {
     /// Creates a client that asks for this model.
-    #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self::continuing(ChatRequest::new(model, Vec::new()))
     }
 
     /// Creates a client with the model, tools and options of a request; its messages become the history.
-    #[must_use]
     pub fn continuing(mut request: ChatRequest) -> Self {
         request.stream = Some(true);
         Self {

@@ -43,7 +43,6 @@ pub struct ModelRequest {
 
 impl ModelRequest {
     /// Creates a request without tools, limit and temperature.
-    #[must_use]
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
             messages,
@@ -74,7 +73,6 @@ pub struct ModelReply {
 
 impl ModelReply {
     /// Creates a reply of text.
-    #[must_use]
     pub fn text(text: &str) -> Self {
         Self {
             text: text.to_owned(),
@@ -83,7 +81,6 @@ impl ModelReply {
     }
 
     /// Creates a reply with a tool call.
-    #[must_use]
     pub fn call(text: &str, call: ToolCall) -> Self {
         Self {
             call: Some(call),
@@ -107,7 +104,6 @@ pub struct ModelError {
 
 impl ModelError {
     /// Returns `true` if a retry may succeed.
-    #[must_use]
     pub fn is_temporary(&self) -> bool {
         use ModelFault::{Failed, NoAnswer, Truncated};
         let class = self.failure.class();

@@ -93,7 +93,6 @@ pub struct OpenAiModel {
 
 impl OpenAiModel {
     /// Creates a model by its name.
-    #[must_use]
     pub fn new(endpoint: Endpoint, name: &str) -> Self {
         Self {
             endpoint,

@@ -56,7 +56,6 @@ pub struct Command {
 
 impl Command {
     /// Creates a command.
-    #[must_use]
     pub fn new(name: &str, args: Value) -> Self {
         Self {
             name: name.to_owned(),
@@ -66,7 +65,6 @@ impl Command {
 
     /// Returns `true` if the command is an error report: its name starts with `error`. A reply without a command
     /// becomes such a report, as in the original, so that errors and commands are handled by the same code.
-    #[must_use]
     pub fn is_error_report(&self) -> bool {
         let start = self.name.get(..5);
         start.is_some_and(|start| start.eq_ignore_ascii_case("error"))
@@ -133,7 +131,6 @@ pub enum Reading {
 }
 
 /// Parses a JSON reply.
-#[must_use]
 pub fn read(text: &str, rules: ReplyRules) -> Reading {
     match rules {
         ReplyRules::Original => original::read(text),
@@ -142,7 +139,6 @@ pub fn read(text: &str, rules: ReplyRules) -> Reading {
 }
 
 /// Completes a damaged reply with the model's repair, if there is one.
-#[must_use]
 pub fn finish(damaged: &str, answer: Option<&str>, rules: ReplyRules) -> Reply {
     match rules {
         ReplyRules::Original => original::finish(damaged, answer.unwrap_or_default()),

@@ -21,7 +21,6 @@ const SCHEMA: &str = r#"{
 
 /// Returns the request to repair a damaged reply. The model plays a function whose two arguments
 /// are in triple single quotes. It is sent with temperature 0.
-#[must_use]
 pub fn repair_request(damaged: &str) -> Vec<Message> {
     vec![
         Message::system(

@@ -22,7 +22,6 @@ pub struct Thoughts {
 
 impl Thoughts {
     /// Returns the thoughts in the value of a reply.
-    #[must_use]
     pub(super) fn of(reply: &Value) -> Self {
         let Some(thoughts) = reply.member("thoughts") else {
             return Self::default();
@@ -38,7 +37,6 @@ impl Thoughts {
     }
 
     /// Returns thoughts that consist of one text.
-    #[must_use]
     pub(super) fn plain(text: &str) -> Self {
         Self {
             text: Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
@@ -47,7 +45,6 @@ impl Thoughts {
     }
 
     /// Returns `true` if all parts are empty.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }

@@ -8,7 +8,6 @@ use crate::json::{Found, Object, find_object, parse};
 /// Parses a reply with a native tool call; its text becomes the thought.
 ///
 /// Arguments that are not a JSON object are parsed as tolerantly as a JSON reply.
-#[must_use]
 pub fn read_tool_call(text: &str, call: Option<&ToolCall>) -> Reply {
     let command = match call {
         None => Err(error(ReplyErrorKind::MissingCommand)),

@@ -70,7 +70,6 @@ pub enum Answer {
 
 impl Answer {
     /// Returns the typed text.
-    #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Reply { text, .. } => Some(text),
@@ -145,7 +144,6 @@ pub enum Question {
 
 impl Question {
     /// Returns the id that a confirmation must carry.
-    #[must_use]
     pub fn id(&self) -> &str {
         match self {
             Self::Command(proposal) => &proposal.id,
@@ -154,7 +152,6 @@ impl Question {
     }
 
     /// Returns the title of a dialog.
-    #[must_use]
     pub fn title(&self) -> String {
         match self {
             Self::Command(proposal) => format!("Run {}?", line(&proposal.command.name)),
@@ -163,7 +160,6 @@ impl Question {
     }
 
     /// Returns the message of a dialog.
-    #[must_use]
     pub fn message(&self) -> String {
         match self {
             Self::Command(proposal) => proposal.to_string(),
@@ -172,7 +168,6 @@ impl Question {
     }
 
     /// Returns the number of characters of the question as a line of text ([`plain_text`]).
-    #[must_use]
     pub fn shown_length(&self) -> usize {
         let (title, message) = (self.title(), self.message());
         let line = plain_text(&format!("{title} {message}\n{}", self.further_answers()));
@@ -180,7 +175,6 @@ impl Question {
     }
 
     /// Returns the instructions for answering in a terminal.
-    #[must_use]
     pub fn answers(&self) -> &'static str {
         match self {
             Self::Command(_) => {
@@ -191,7 +185,6 @@ impl Question {
     }
 
     /// Returns the instructions for answers in a chat other than yes and no, which the library adds to the question.
-    #[must_use]
     pub fn further_answers(&self) -> &'static str {
         match self {
             Self::Command(_) => {
@@ -202,7 +195,6 @@ impl Question {
     }
 
     /// Returns the instructions for answering in a dialog.
-    #[must_use]
     pub fn dialog_answers(&self) -> &'static str {
         match self {
             Self::Command(_) => {
@@ -215,7 +207,6 @@ impl Question {
     }
 
     /// Returns the question as text for a terminal, with the instructions for answering.
-    #[must_use]
     pub fn text(&self) -> String {
         format!("{}\n{}", self.message(), self.answers())
     }

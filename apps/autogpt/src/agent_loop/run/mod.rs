@@ -88,7 +88,6 @@ pub struct Machine {
 impl Machine {
     /// Creates a machine with the commands of a registry. It adds the sub-agent commands and
     /// `task_complete`.
-    #[must_use]
     pub fn new(
         settings: Settings,
         commands: Vec<Spec>,
@@ -113,7 +112,6 @@ impl Machine {
     }
 
     /// Returns the settings.
-    #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
@@ -172,32 +170,27 @@ pub struct Run {
 
 impl Run {
     /// Returns the id.
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.state.id
     }
 
     /// Returns the machine.
-    #[must_use]
     pub fn machine(&self) -> &Arc<Machine> {
         &self.machine
     }
 
     /// Returns all messages of the main agent so far.
-    #[must_use]
     pub fn history(&self) -> &[Message] {
         &self.state.main.history
     }
 
     /// Serializes the whole state to JSON.
-    #[must_use]
     pub fn to_json(&self) -> String {
         // The state consists of texts, numbers and lists, whose serialization cannot fail.
         serde_json::to_string(&self.state).unwrap_or_default()
     }
 
     /// Returns the effect that the run needs next.
-    #[must_use]
     pub fn effect(&self) -> Effect {
         let state = &self.state;
         match &state.paused {

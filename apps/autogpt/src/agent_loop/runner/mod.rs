@@ -58,7 +58,6 @@ pub struct AutoGpt {
 
 impl AutoGpt {
     /// Creates an agent with three retries after 1, 2 and 4 seconds, and without limits of turns and questions.
-    #[must_use]
     pub fn new(
         machine: Arc<Machine>,
         profile: Profile,

@@ -24,7 +24,6 @@ pub struct Turn {
 
 impl Turn {
     /// Creates a turn of a front end that does not send its transcript.
-    #[must_use]
     pub fn new(conversation: Conversation, id: &str, answer: Answer) -> Self {
         Self {
             conversation,
@@ -38,7 +37,6 @@ impl Turn {
     /// oldest first.
     ///
     /// The same transcript is the same turn, so requests that are sent again and regenerated replies run nothing.
-    #[must_use]
     pub fn of_transcript(conversation: Conversation, said: &[&str], answer: Answer) -> Self {
         Self::new(conversation, &hex_digest(said), answer)
     }

@@ -22,7 +22,6 @@ pub struct WebSearch {
 
 impl WebSearch {
     /// Creates the command with a search service.
-    #[must_use]
     pub fn new(search: Arc<dyn Search>) -> Self {
         Self { search }
     }
@@ -64,7 +63,6 @@ pub struct BrowseWebsite {
 
 impl BrowseWebsite {
     /// Creates the command with a fetcher, and the model that summarises.
-    #[must_use]
     pub fn new(fetch: Arc<dyn Fetch>, model: Arc<dyn Model>) -> Self {
         Self { fetch, model }
     }

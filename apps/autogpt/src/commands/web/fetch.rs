@@ -41,7 +41,6 @@ pub struct Fetched {
 
 impl Fetched {
     /// Creates a page of HTML.
-    #[must_use]
     pub fn html(url: &str, body: &str) -> Self {
         Self {
             url: url.to_owned(),
@@ -174,7 +173,6 @@ fn check(url: &Url) -> Result<(), WebError> {
 }
 
 /// Returns `true` if an address belongs to the public internet.
-#[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

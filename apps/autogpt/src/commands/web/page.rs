@@ -46,7 +46,6 @@ pub struct Page {
 
 impl Page {
     /// Parses a page. Any HTML can be parsed.
-    #[must_use]
     pub fn read(html: &str) -> Self {
         let tokenizer = Tokenizer::new(Reader::default(), TokenizerOpts::default());
         let input = BufferQueue::default();
@@ -68,7 +67,6 @@ impl Page {
     }
 
     /// Creates a page of plain text.
-    #[must_use]
     pub fn plain(text: String) -> Self {
         Self {
             text,
@@ -77,7 +75,6 @@ impl Page {
     }
 
     /// Returns the first links as `text (url)`, with absolute URLs.
-    #[must_use]
     pub fn links(&self, base: &str, count: usize) -> Vec<String> {
         let base = Url::parse(base).ok();
         let link = |(text, address): &(String, String)| {

@@ -50,7 +50,6 @@ async fn ask(model: &dyn Model, chunk: &str, question: &str) -> Result<String, M
 }
 
 /// Splits a text at line breaks into chunks of at most `most` characters. Longer lines are split.
-#[must_use]
 pub fn chunks(text: &str, most: usize) -> Vec<String> {
     let mut chunks = Vec::new();
     let mut chunk = String::new();

@@ -29,7 +29,6 @@ struct Lease {
 
 impl Claim {
     /// Creates a claim that lasts until it is dropped. `release` is dropped with it.
-    #[must_use]
     pub fn new(conversation: Conversation, release: impl Send + Sync + 'static) -> Self {
         Self {
             conversation,
@@ -54,26 +53,22 @@ impl Claim {
     }
 
     /// Returns the claimed conversation.
-    #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
     }
 
     /// Returns the fencing token, which is larger than that of every earlier claim of the
     /// conversation.
-    #[must_use]
     pub fn token(&self) -> u64 {
         self.token
     }
 
     /// Returns the duration of the lease, if the claim has one.
-    #[must_use]
     pub fn lease(&self) -> Option<Duration> {
         self.lease.as_ref().map(|lease| lease.duration)
     }
 
     /// Returns `true` until the lease ends by the clock of this process. Does not ask the store.
-    #[must_use]
     pub fn is_current(&self) -> bool {
         let lease = self.lease.as_ref();
         lease.is_none_or(|lease| Instant::now() < *lease.end())

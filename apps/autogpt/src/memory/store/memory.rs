@@ -38,7 +38,6 @@ struct Slot {
 
 impl MemoryStore {
     /// Creates a store that drops a conversation this long after its last use.
-    #[must_use]
     pub fn new(expiry: Duration) -> Self {
         Self {
             expiry,

@@ -26,20 +26,17 @@ pub struct Conversation(String);
 
 impl Conversation {
     /// Returns the key of a user's conversation. Both texts may be untrusted.
-    #[must_use]
     pub fn of_user(user: &str, id: &str) -> Self {
         // The first word distinguishes conversations with a user from those without one, whatever the texts are.
         Self(hex_digest(&["user", user, id]))
     }
 
     /// Returns the key of a conversation without a user.
-    #[must_use]
     pub fn anonymous(id: &str) -> Self {
         Self(hex_digest(&["anonymous", id]))
     }
 
     /// Returns the key in hexadecimal, which is safe as a file name.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -107,7 +104,6 @@ pub struct Saved {
 
 impl Saved {
     /// Creates a record with its revision.
-    #[must_use]
     pub fn new(revision: u64, record: String) -> Self {
         Self { revision, record }
     }

@@ -83,7 +83,6 @@ static START: LazyLock<Script> = LazyLock::new(|| {
 
 impl RedisRunStore {
     /// Creates a store with leases of 30 seconds.
-    #[must_use]
     pub fn new(redis: RedisConnection) -> Self {
         let lease = LEASE;
         Self { redis, lease }

@@ -1,9 +1,8 @@
 //! Calls for data.
 
-use super::FunctionCall;
-use super::function_call::with_members;
+use super::function_call::{FunctionCall, with_members};
+use super::workspace::Widget;
 use crate::json::{Json, List, Members, Wire};
-use crate::openbb::request::Widget;
 
 /// A widget and its arguments, as the source of data.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
@@ -54,7 +53,7 @@ impl DataSource {
     }
 
     /// Sets several arguments.
-    pub(in crate::openbb) fn with_each(mut self, arguments: Vec<(String, Json)>) -> Self {
+    pub(super) fn with_each(mut self, arguments: Vec<(String, Json)>) -> Self {
         self.input_args = with_members(&self.input_args, arguments);
         self
     }
@@ -153,7 +152,6 @@ impl Default for ParamOptionsQuery {
 
 impl ParamOptionsQuery {
     /// Creates a query for the possible values of one parameter of a widget.
-    #[must_use]
     pub fn new(widget: &Widget, param: impl Into<String>, arguments: &Members) -> Self {
         Self {
             origin: widget.origin.clone(),
@@ -163,4 +161,26 @@ impl ParamOptionsQuery {
             unknown: Members::new(),
         }
     }
+}
+
+/// Returns the data sources in the arguments of a call, in the form of any era.
+pub(super) fn data_sources(arguments: &Json) -> Vec<DataSource> {
+    if let Some(sources) = arguments.get("data_sources") {
+        let sources: Option<List<DataSource>> = Wire::from_raw(&sources);
+        return sources.unwrap_or_default().into_iter().collect();
+    }
+    let of_uuid = |uuid: Json| DataSource {
+        widget_uuid: uuid.string().map(Into::into),
+        ..DataSource::default()
+    };
+    if let Some(uuids) = arguments.get("widget_uuids") {
+        return uuids.elements().map(of_uuid).collect();
+    }
+    if let Some(uuid) = arguments.get("widget_uuid") {
+        return vec![of_uuid(uuid)];
+    }
+    // In the first form of direct retrieval the arguments are one data source.
+    let is_source = arguments.get("origin").is_some() && arguments.get("id").is_some();
+    let source = is_source.then(|| DataSource::from_raw(arguments)).flatten();
+    source.into_iter().collect()
 }

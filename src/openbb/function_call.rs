@@ -1,6 +1,6 @@
 //! Function calls.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde::Serialize;
 
@@ -92,7 +92,7 @@ impl FunctionCall {
         }
     }
 
-    pub(in crate::openbb) fn made(function: impl Into<String>, input_arguments: Json) -> Self {
+    pub(super) fn made(function: impl Into<String>, input_arguments: Json) -> Self {
         Self {
             function: function.into(),
             input_arguments,
@@ -105,7 +105,7 @@ impl FunctionCall {
 
     /// Reads a call; `None` if the value is not an object with a string `function` and an object
     /// `input_arguments`.
-    pub(in crate::openbb) fn received(json: &Json) -> Option<Self> {
+    pub(super) fn received(json: &Json) -> Option<Self> {
         let mut call = Self::from_raw(json)?;
         call.origin = Origin::Received;
         let is_call = json.get("function")?.kind() == Kind::String
@@ -129,36 +129,13 @@ impl FunctionCall {
     /// Sets the line that the user reads while the call runs, such as `Fetch the price of TSLA`.
     pub fn summary(self, summary: &str) -> Self {
         let mut arguments = Members::new();
-        arguments.push("summary", crate::openbb::request::string(summary));
+        arguments.push("summary", super::text::string(summary));
         let arguments = arguments.to_raw();
         self.state_member(MODEL_ARGUMENTS, arguments)
     }
 
-    /// Copies the state that came with the latest result into this call. Only the state of the last
-    /// call is returned, so every call must repeat the state that is still needed.
-    pub fn state_from(mut self, request: &crate::openbb::QueryRequest) -> Self {
-        let Some(old) = request.extra_state() else {
-            return self;
-        };
-        let own = self.extra_state.clone().unwrap_or_default();
-        let mut set: HashSet<_> = own.members().map(|(key, _)| key).collect();
-        // These two belong to the call that was answered: its arguments, and the queue before it
-        // was taken. Copied, they would describe the wrong call, and make the queued calls again.
-        set.extend([MODEL_ARGUMENTS.into(), super::queue::PENDING.into()]);
-        let carried: Vec<_> = old
-            .members()
-            // `insert` also drops further members with the same key: the first one counts.
-            .filter(|(key, _)| set.insert(key.clone()))
-            .map(|(key, value)| (key.into_owned(), value))
-            .collect();
-        if !carried.is_empty() {
-            self.extra_state = Some(with_members(&own, carried));
-        }
-        self
-    }
-
     /// Adds a state to a call that was created here and has none.
-    pub(in crate::openbb) fn filled(mut self) -> Self {
+    pub(super) fn filled(mut self) -> Self {
         let is_empty = |state: &Json| state.members().next().is_none();
         let empty = self.extra_state.as_ref().is_none_or(is_empty);
         if matches!(self.origin, Origin::Received) || !empty {
@@ -171,7 +148,7 @@ impl FunctionCall {
             self.input_arguments.clone()
         } else {
             let mut summary = Members::new();
-            summary.push("summary", crate::openbb::request::string(&self.function));
+            summary.push("summary", super::text::string(&self.function));
             summary.to_raw()
         };
         state.push(MODEL_ARGUMENTS, arguments);
@@ -185,10 +162,10 @@ impl FunctionCall {
 }
 
 /// The state member in which the Workspace looks for the model's own arguments.
-const MODEL_ARGUMENTS: &str = "copilot_function_call_arguments";
+pub(super) const MODEL_ARGUMENTS: &str = "copilot_function_call_arguments";
 
 /// Returns an object with new members appended. A new member replaces all others with its name.
-pub(in crate::openbb) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
+pub(super) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
     let last: HashMap<&str, usize> = new
         .iter()
         .enumerate()

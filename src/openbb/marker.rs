@@ -80,7 +80,6 @@ fn between<'a>(
 /// let text = "Here: <|start_artifact_id|>Table_1a2b<|end_artifact_id|> Done.";
 /// assert_eq!(strip_markers(text), "Here:  Done.");
 /// ```
-#[must_use]
 pub fn strip_markers(text: &str) -> Cow<'_, str> {
     if memchr::memmem::find(text.as_bytes(), b"<|start_").is_none() {
         return Cow::Borrowed(text);

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::strip_markers;
+use super::function_call::FunctionCall;
+use super::marker::strip_markers;
+use super::text::string;
 use crate::json::{Json, Kind, Members, Wire};
-use crate::openbb::FunctionCall;
 
 /// The author of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
@@ -94,7 +95,6 @@ impl Message {
 
     /// Returns the author. A message without a role but with a function is a result, as in
     /// openbb-ai.
-    #[must_use]
     pub fn role(&self) -> &Role {
         match &self.role {
             Role::Other(role) if role.is_empty() && !self.function.is_empty() => &Role::Tool,
@@ -103,14 +103,12 @@ impl Message {
     }
 
     /// Returns the text as sent, markers included; `None` if the content is not a string.
-    #[must_use]
-    pub(in crate::openbb) fn raw_text(&self) -> Option<Cow<'_, str>> {
+    pub(super) fn raw_text(&self) -> Option<Cow<'_, str>> {
         self.content.as_ref()?.string()
     }
 
     /// Returns the text without the markers of artifacts and citations. A model that sees markers
     /// begins to imitate them. Content of another type is its JSON.
-    #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         let Some(text) = self.raw_text() else {
             let content = self.content.as_ref().filter(|content| !content.is_null());
@@ -130,7 +128,6 @@ impl Message {
     /// A call is an object with a string `function` and an object `input_arguments`, or that object
     /// as JSON in a string, or that string as JSON in a string. A user's message is never a call,
     /// even with such content.
-    #[must_use]
     pub fn call(&self) -> Option<FunctionCall> {
         // openbb-ai reads calls in the user's messages too: a pasted text would become a call.
         if self.role != Role::Ai {
@@ -159,10 +156,4 @@ fn parse_inside(string: &Json) -> Option<Json> {
         return None;
     }
     Json::parse(text.into_owned()).ok()
-}
-
-/// Serializes a text as a JSON string.
-pub(in crate::openbb) fn string(text: &str) -> Json {
-    // Serializing a string cannot fail.
-    crate::json::wire::encode(text).unwrap_or_default()
 }

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::string;
 use crate::json::wire::encode;
 use crate::json::{Json, List, Members, Wire, WriteError};
+use crate::openbb::text::string;
 
 /// A parameter of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -79,7 +79,6 @@ impl Param {
     }
 
     /// Returns the default.
-    #[must_use]
     pub fn default_value(&self) -> DefaultValue<'_> {
         match &self.default {
             None => DefaultValue::Absent,
@@ -90,7 +89,6 @@ impl Param {
     }
 
     /// Returns the value for a data call: the current one, else the default.
-    #[must_use]
     pub fn value(&self) -> Option<&Json> {
         // `null` here says that nothing is selected, unlike in the default.
         let current = self.current_value.as_ref().filter(|json| !json.is_null());

@@ -46,7 +46,6 @@ pub struct Tiers {
 impl Widgets {
     /// Returns the widgets of one tier. Those of a flat list are on the dashboard, so they are
     /// secondary.
-    #[must_use]
     pub fn tier(&self, tier: Tier) -> &List<Widget> {
         const NONE: &List<Widget> = &List::new();
         match (self, tier) {
@@ -96,7 +95,6 @@ pub struct Widget {
 
 impl Widget {
     /// Creates a widget of a backend, for clients.
-    #[must_use]
     pub fn new(
         origin: impl Into<String>,
         widget_id: impl Into<String>,
@@ -121,7 +119,6 @@ impl Widget {
     /// Returns the table as which the front end registers the widget's data for
     /// [`ExecuteClientSql`](crate::openbb::ExecuteClientSql): the member `data_table` of the metadata.
     /// `None` where there is none, or one without a name.
-    #[must_use]
     pub fn data_table(&self) -> Option<DataTable> {
         let table = self.metadata.as_ref()?.get("data_table")?;
         DataTable::from_raw(&table).filter(|table| !table.table_name.is_empty())
@@ -132,7 +129,6 @@ impl Widget {
     /// If `uuid` is null or absent and origin and widget id are present, the id is the hash
     /// `xxh64("origin=" + origin + "&widget_id=" + widget_id)` with seed 0 in 16 hex digits, twice,
     /// read as a UUID.
-    #[must_use]
     pub fn id(&self) -> Option<Cow<'_, str>> {
         if !self.uuid.is_empty() {
             return Some(Cow::Borrowed(&self.uuid));
@@ -152,13 +148,11 @@ impl Widget {
     }
 
     /// Returns the parameter with this name.
-    #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
     }
 
     /// Returns the widget's current arguments: every parameter that has a value.
-    #[must_use]
     pub fn arguments(&self) -> Members {
         let value = |param: &Param| Some((param.name.clone(), param.value()?.clone()));
         self.params.iter().filter_map(value).collect()
@@ -166,7 +160,6 @@ impl Widget {
 
     /// Returns `true` if the widget only groups other widgets. It has no data; its id starts with
     /// `tab_`.
-    #[must_use]
     pub fn is_container(&self) -> bool {
         self.widget_id.starts_with("tab_")
     }
