@@ -260,7 +260,6 @@ impl StreamEvent {
     }
 
     /// Reads the response so far.
-    #[must_use]
     pub fn response(&self) -> Option<Response> {
         Response::from_raw(self.response.as_ref()?)
     }
