@@ -20,7 +20,6 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the name of the kind for an error message, such as `a string`.
-    #[must_use]
     pub fn with_article(self) -> &'static str {
         match self {
             Self::Null => "null",

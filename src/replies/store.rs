@@ -131,7 +131,6 @@ pub enum ReplyEnd {
 
 impl ReplyEnd {
     /// Returns the end as a word: `done`, `failed`, `cancelled` or `lost`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",

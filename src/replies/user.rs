@@ -341,14 +341,12 @@ impl UserReplies {
 
     /// Returns a body with the events of a reply from number `from` on. If the reply has fewer events, only its end is
     /// sent.
-    #[must_use]
     pub fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
         self.tail_behind::<P>(id, from, "")
     }
 
     /// Returns a body like [`tail`](Self::tail), for a client that has sent the part of the first event that
     /// [`Extras::lost`](crate::protocol::Extras::lost) needs, so that it is not read from the store.
-    #[must_use]
     pub fn tail_behind<P: Protocol>(
         &self,
         id: ReplyId,

@@ -110,7 +110,6 @@ impl<'a> Contents<'a> {
     }
 
     /// Returns the text, with the texts of the parts joined with line breaks, and the files.
-    #[must_use]
     pub fn text_and_files(self) -> (Cow<'a, str>, Vec<Attachment<'a>>) {
         let texts = self.texts.into_iter().map(|(text, _)| text);
         (join(texts), self.files)
@@ -120,7 +119,6 @@ impl<'a> Contents<'a> {
     ///
     /// Parts of unknown kinds are a message of their own, before the message with the text. In a message of the user it
     /// has [`Role::Other`], as has each text that a client sends in the user's place.
-    #[must_use]
     pub fn into_message(self, role: Role) -> Vec<HistoryItem<'a>> {
         let (mut others, mut own) = (Vec::new(), Vec::new());
         for (text, is_unknown) in self.texts {
@@ -145,7 +143,6 @@ impl<'a> Contents<'a> {
     }
 
     /// Returns the items of a result, whose content these contents become.
-    #[must_use]
     pub fn into_result(self, mut result: ToolResult<'a>) -> Vec<HistoryItem<'a>> {
         let (text, files) = self.text_and_files();
         result.content = text;

@@ -81,7 +81,6 @@ pub enum Role {
 
 impl Role {
     /// Returns the name of this role in requests to models; `user` for [`Other`](Self::Other).
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",

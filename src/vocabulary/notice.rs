@@ -16,7 +16,6 @@ pub enum Cut {
 
 impl Cut {
     /// Returns the name of the reason, such as `length`.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Length => "length",

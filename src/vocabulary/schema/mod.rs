@@ -78,7 +78,6 @@ impl Schema {
     /// Returns the arguments of a call as the schema has them, where what a model has written means one value: a number
     /// in a string and the reverse, one value in place of a list and the reverse, a list in a string, another case of a
     /// word of an enumeration, and `null` for a member that need not be there. Other values are returned unchanged.
-    #[must_use]
     pub(crate) fn coerce(&self, value: &Json) -> Json {
         let value = match &self.choices {
             Some(choices) => choices.nearest(value).unwrap_or_else(|| value.clone()),
