@@ -164,7 +164,6 @@ impl Body {
 
     /// Returns a handle that cancels the turn of this body from another task. `None` for a body that runs no agent,
     /// such as the body of a stored reply.
-    #[must_use]
     pub fn canceller(&self) -> Option<Canceller> {
         match &self.kind {
             Kind::Live(live) => Some(Canceller(Arc::downgrade(&live.frames))),
@@ -173,7 +172,6 @@ impl Body {
     }
 
     /// Creates a body from complete bytes.
-    #[must_use]
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         Self::of(Kind::Full((!bytes.is_empty()).then_some(bytes)))

@@ -5,7 +5,6 @@ use std::ops::AddAssign;
 /// The tokens of one call of a model, or of all calls of a turn. Sums saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-#[must_use]
 pub struct Usage {
     /// The tokens of the prompt, including those read from a cache or written to one.
     pub input_tokens: u64,
@@ -32,18 +31,21 @@ impl Usage {
     }
 
     /// Sets the tokens of the prompt that were read from a cache.
+    #[must_use]
     pub const fn cached_input_tokens(mut self, tokens: u64) -> Self {
         self.cached_input_tokens = tokens;
         self
     }
 
     /// Sets the tokens of the prompt that were written to a cache.
+    #[must_use]
     pub const fn cache_write_tokens(mut self, tokens: u64) -> Self {
         self.cache_write_tokens = tokens;
         self
     }
 
     /// Sets the tokens of the answer that were spent on reasoning.
+    #[must_use]
     pub const fn reasoning_tokens(mut self, tokens: u64) -> Self {
         self.reasoning_tokens = tokens;
         self

@@ -70,7 +70,6 @@ impl<'a> AgentTool<'a> {
     /// Sets the question that the user must agree to before the tool runs: a sentence such as `Delete notes.md?`, or
     /// `None` if these arguments need no question. The name of the tool is shown with it. A front end without dialogs shows
     /// the question without markup.
-    #[must_use]
     pub fn asks<T: DeserializeOwned>(
         mut self,
         question: impl Fn(T) -> Option<String> + Send + Sync + 'a,
