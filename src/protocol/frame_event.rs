@@ -71,7 +71,7 @@ use crate::sse;
 ///
 /// | option of a variant | meaning |
 /// |---|---|
-/// | `other` | all objects that match no other variant, as a [`Json`] |
+/// | `other` | all objects that match no other variant, as a [`Json`](crate::json::Json) |
 /// | `name = "done"` | the name of the event; by default the name of the variant |
 /// | `member = "error"` | the value is this member of the object; by default the whole object |
 /// | `prefix = "data-"` | all objects whose name has this prefix; not with `named` |
