@@ -16,7 +16,6 @@
 
 mod data;
 mod decode;
-#[cfg(feature = "acp")]
 mod editor;
 pub mod lists;
 pub mod memory;
@@ -66,7 +65,6 @@ pub fn paths() -> Vec<Path> {
         decode::paths(),
         data::paths(),
         relay::paths(),
-        #[cfg(feature = "acp")]
         editor::paths(),
         lists::paths(),
     ]

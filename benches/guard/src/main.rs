@@ -320,8 +320,6 @@ fn compare(counted: &[(Path, Counts)], table: &BTreeMap<String, Counts>, all: bo
             () => {}
         }
     }
-    // A build without `acp` does not have all.
-    let all = all && cfg!(feature = "acp");
     let gone = |name: &&String| all && !counted.iter().any(|(path, _)| path.name == **name);
     worse.extend(
         table

@@ -283,12 +283,17 @@ pub fn tiny() -> Vec<Case> {
     for front_end in &FRONT_ENDS {
         for (frame, elements) in front_end.tiny {
             for element in *elements {
-                for (name, most) in [("", COUNT), (" and numbers", 100)] {
+                for (name, most, before) in [
+                    ("", COUNT, 0),
+                    (" and numbers", 100, 0),
+                    (" behind a text", COUNT, 20_000),
+                ] {
                     let element = |at| if at < most { *element } else { "0" };
                     let list = each(COUNT, |at| element(at).to_owned());
+                    let begin = format!("{{\"before\":\"{}\",", "x".repeat(before));
                     cases.push(Case {
                         name: format!("{} {}{name}", front_end.name, element(0)),
-                        body: frame.replace("LIST", &list),
+                        body: frame.replacen('{', &begin, 1).replace("LIST", &list),
                         answer: front_end.answer,
                     });
                 }

@@ -182,10 +182,7 @@ fn plumbing() -> impl Iterator<Item = Path> {
 }
 
 pub(crate) fn paths() -> Vec<Path> {
-    #[cfg(feature = "acp")]
     let editors = tokens::<copilot_wire_acp::Acp>(crate::requests::ACP);
-    #[cfg(not(feature = "acp"))]
-    let editors = [];
     tokens::<OpenBb>(OPENBB)
         .chain(tokens::<GitHub>(GITHUB))
         .chain(tokens::<OpenAi>(OPENAI))
