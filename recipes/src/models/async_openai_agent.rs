@@ -48,7 +48,7 @@ impl<P: Protocol> Agent<P> for AsyncOpenAiAgent {
             if let Some(text) = reasoning.and_then(|json| json.string()) {
                 reply.reasoning(text).await?;
             }
-            if let Some(text) = chunk.text() {
+            if let Some(text) = delta.and_then(|delta| delta.content.as_deref()) {
                 reply.text(text).await?;
             }
             answer.push_event::<OpenAi>(&chunk.into())?;
