@@ -253,10 +253,9 @@ impl StreamEvent {
             usage: Some(usage),
             ..Response::default()
         };
-        Self {
-            response: Some(response.to_raw()),
-            ..Self::new(EventKind::InProgress)
-        }
+        let mut event = Self::new(EventKind::InProgress);
+        event.response = Some(response.to_raw());
+        event
     }
 
     /// Reads the response so far.

@@ -173,8 +173,9 @@ pub(super) fn deltas(event: &Event, to: &mut dyn FnMut(Delta<'_>)) {
     let key = event.output_index.unwrap_or(0);
     let response = event.response.as_ref();
     if let Some(response) = response.filter(|it| it.kind() == Kind::Object) {
-        let form = NativeForm::Latest;
-        to(Delta::Native(Native::of_answer(form, &|| response.clone())));
+        let members = || response.to_raw();
+        let native = Native::of_answer(NativeForm::Latest, &members);
+        to(Delta::Native(native));
     }
     match event.item.as_deref() {
         Some(item) => to(Delta::Native(Native::of_item(

@@ -160,7 +160,8 @@ impl Reply {
         let number = event.sequence_number.unwrap_or(self.number);
         self.number = self.number.max(number.saturating_add(1));
         if let (Some(response), false) = (&event.response, event.is_last()) {
-            self.passed = Some(response.clone());
+            // A copy, which does not keep the event in memory.
+            self.passed = Some(response.to_raw());
         }
         self.done |= event.is_last();
         match event.kind {
@@ -457,10 +458,10 @@ impl Reply {
         };
         self.done = true;
         let response = &mut self.response;
-        if let Some(passed) = self.passed.take() {
+        if let Some(passed) = self.passed.take().and_then(|it| Response::from_raw(&it)) {
             // It has the members that have no field.
             self.required = Cow::Borrowed("");
-            *response = Response::from_raw(&passed).unwrap_or_default();
+            *response = passed;
         }
         response.status = status.into();
         response.output = mem::take(&mut self.output);
