@@ -223,8 +223,10 @@ impl<'a> Reader<'a> {
         let (start, mut place) = (self.at, None);
         match path.split_first() {
             None => place = self.skip().map(|()| Some(start..self.at))?,
-            Some(_) if self.is(Kind::Array) => self.array(|reader, index| {
-                place = reader.place(path)?.filter(|_| index == 0);
+            // Not the path again: lists in lists, as deep as a sender likes, would take the stack.
+            Some((name, rest)) if self.is(Kind::Array) => self.array(|reader, index| {
+                let inside = reader.member(name, |reader| reader.place(rest))?;
+                place = inside.filter(|_| index == 0);
                 Ok(())
             })?,
             Some((name, rest)) => place = self.member(name, |reader| reader.place(rest))?,

@@ -15,11 +15,7 @@ use crate::{Gateway, request};
 fn read(front: &'static str, sent: &Sent, stream: &str) -> String {
     let gateway = Gateway::pieces(sent.path, stream, 13);
     let (status, body) = crate::ask(&gateway.router(), front, &request(front, true));
-    let answer = match front {
-        CHAT => heard::<OpenAi>(&body),
-        RESPONSES => heard::<Responses>(&body),
-        _ => heard::<Anthropic>(&body),
-    };
+    let answer = said(front, &body);
     let calls = answer.calls();
     let calls: Vec<_> = calls.iter().map(|it| (&it.name, &it.arguments)).collect();
     format!(
@@ -31,6 +27,15 @@ fn read(front: &'static str, sent: &Sent, stream: &str) -> String {
         answer.is_complete(),
         answer.error().is_some(),
     )
+}
+
+/// Returns the answer in a stream of a dialect.
+fn said(path: &str, stream: &str) -> Completion {
+    match path {
+        CHAT => heard::<OpenAi>(stream),
+        RESPONSES => heard::<Responses>(stream),
+        _ => heard::<Anthropic>(stream),
+    }
 }
 
 fn heard<U: Upstream>(body: &str) -> Completion {
@@ -98,4 +103,29 @@ fn piece(sent: &Sent) -> String {
         }
     };
     format!("data: {event}\n\n")
+}
+
+/// The last member of a name counts. What stands in the place of the text before it is skipped without a stack, however
+/// deep it is.
+#[test]
+fn depth_in_the_place_of_a_text_needs_no_stack() {
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    for line in [
+        r#"/v1/chat/completions {"choices":DEEP,"choices":[{"index":0,"delta":{"content":"Hi"}}]}"#,
+        r#"/v1/chat/completions {"choices":[{"index":0,"delta":DEEP,"delta":{"content":"Hi"}}]}"#,
+        r#"/v1/messages {"type":"content_block_delta","index":0,"delta":DEEP,"delta":{"type":"text_delta","text":"Hi"}}"#,
+        r#"/v1/responses {"type":"response.output_text.delta","output_index":0,"delta":DEEP,"delta":"Hi"}"#,
+    ] {
+        let (path, event) = line.split_once(' ').unwrap();
+        let event = format!("data: {}\n\n", event.replace("DEEP", &deep));
+        assert_eq!(said(path, &event.repeat(3)).text(), "HiHiHi");
+    }
+}
+
+#[test]
+fn a_response_that_is_no_object_leaves_the_reply_its_id() {
+    let stream = "data: {\"type\":\"response.created\",\"response\":\"r\"}\n\n\
+        data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hi\"}\n\n";
+    let (_, body) = Gateway::new(RESPONSES, stream).ask(&request(RESPONSES, true));
+    assert!(body.contains(r#""response":{"id":"resp_"#), "{body}");
 }
