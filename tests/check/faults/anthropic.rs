@@ -2,7 +2,7 @@
 
 use http::Method;
 
-use super::{Broken, by, has, said, status, swap, when, without};
+use super::{Broken, body, has, said, status, swap, when, without};
 use crate::script::Front::Anthropic;
 use crate::streams::{ANTHROPIC_END, ANTHROPIC_TEXT};
 
@@ -44,11 +44,5 @@ faults! {
         said(ANTHROPIC_END, error)
     };
     "anthropic/count-tokens" Anthropic when(|asked| asked.is(Method::POST, "/v1/messages/count_tokens"), status(404));
-    "anthropic/refusal" Anthropic by(|asked, answer| {
-        if asked.request.body() == "[]" && !answer.streams {
-            answer.body("{\"error\":{}}")
-        } else {
-            answer
-        }
-    });
+    "anthropic/refusal" Anthropic when(|asked| asked.request.body() == "[]", body("{\"error\":{}}"));
 }

@@ -12,6 +12,14 @@ fn named(event: &str) -> Fault {
     said(REFERENCES, event)
 }
 
+/// The same stream with this event at its end.
+fn ended(data: &'static str) -> Fault {
+    by(move |_, answer| {
+        let event = format!("data: {data}\n\n");
+        answer.said(STOP, &event).said("data: [DONE]\n\n", "")
+    })
+}
+
 faults! {
     "chunk/json" OpenAi said("data: [DONE]", "data: {'a': 1}\n\ndata: [DONE]");
     "chunk/choices" OpenAi said("[{\"index\":0,\"delta\":{\"content\":\"Hello\"},\"finish_reason\":null}]", "null");
@@ -27,13 +35,10 @@ faults! {
     "chunk/event-name" OpenAi said(HELLO, &format!("event: message\n{HELLO}"));
     "chunk/complete" Meilisearch said("\"object\":\"chat.completion.chunk\",", "");
     "openai/request" OpenAi when(has("tomorrow"), status(400));
-    "openai/models" OpenAi by(|asked, answer| {
-        if asked.is(Method::GET, "/v1/models") {
-            answer.status(404).body("{}")
-        } else {
-            answer
-        }
-    });
+    "openai/models" OpenAi when(
+        |asked| asked.is(Method::GET, "/v1/models"),
+        by(|_, answer| answer.status(404).body("{}")),
+    );
     "openai/whole" OpenAi when(has("\"stream\":false"), swap("chat.completion", "completion"));
     "openai/constant" OpenAi said(STOP, &STOP.replace("c1", "c2"));
     "openai/role" OpenAi said("{\"content\":\"Hello\"}", "{\"role\":\"assistant\",\"content\":\"Hello\"}");
@@ -42,25 +47,11 @@ faults! {
     "openai/one-call-at-a-time" OpenAi said(FRAGMENT, &format!("{SECOND_CALL}{FRAGMENT}"));
     "call/arguments" OpenAi said(FRAGMENT, "");
     "call/not-offered" OpenAi said("get_weather", "get_tides");
-    "openai/error" OpenAi by(|asked, answer| {
-        if asked.has("stream_options") {
-            answer
-                .said(STOP, "data: {\"error\":\"It failed.\"}\n\n")
-                .said("data: [DONE]\n\n", "")
-        } else {
-            answer
-        }
-    });
-    "openai/error-type" OpenAi by(|asked, answer| {
-        const ERROR: &str = r#"data: {"error":{"message":"It failed.","type":"server_error","code":"invalid_prompt"}}"#;
-        if asked.has("stream_options") {
-            answer
-                .said(STOP, &format!("{ERROR}\n\n"))
-                .said("data: [DONE]\n\n", "")
-        } else {
-            answer
-        }
-    });
+    "openai/error" OpenAi when(has("stream_options"), ended(r#"{"error":"It failed."}"#));
+    "openai/error-type" OpenAi when(
+        has("stream_options"),
+        ended(r#"{"error":{"message":"It failed.","type":"server_error","code":"invalid_prompt"}}"#),
+    );
     "openai/after-error" OpenAi said(STOP, &format!("{FAILURE}{STOP}"));
     "openai/refusal" OpenAi when(|asked| asked.request.body() == "[]", body("{\"detail\":\"no\"}"));
     "github/request" GitHub when(has("\"copilot_references\":null"), status(422));
@@ -92,24 +83,22 @@ faults! {
     "github/errors" GitHub named(&ERRORS.replace("\"identifier\":\"i\"", "\"identifier\":\"\""));
     "github/signer" GitHub status(401);
     "github/unsigned" GitHub by(|_, answer| answer);
-    "github/forged" GitHub by(|asked, answer| {
+    "github/forged" GitHub when(
+        |asked| asked.request.body().ends_with(b" "),
         // The refusal is written, and then the answer all the same.
-        if asked.request.body().ends_with(b" ") {
+        by(|_, answer| {
             let body = format!("{}{GITHUB}", answer.text());
             answer.body(body)
-        } else {
-            answer
-        }
-    });
+        }),
+    );
     "meilisearch/request" Meilisearch when(has("\"tool_call_id\": null"), status(400));
-    "meilisearch/undeclared" Meilisearch by(|asked, answer| {
-        if asked.has("_meiliSearchProgress") {
-            answer
-        } else {
+    "meilisearch/undeclared" Meilisearch when(
+        |asked| !asked.has("_meiliSearchProgress"),
+        by(|_, answer| {
             let text = format!("{}{}", progress(), answer.text());
             answer.said(MEILISEARCH, &text)
-        }
-    });
+        }),
+    );
     "meilisearch/foreign-call" Meilisearch by(|_, answer| {
         answer
             .said("_meiliSearchProgress", "get_weather")
@@ -121,14 +110,10 @@ faults! {
             .said(",\\\"function_arguments\\\":\\\"{}\\\"", "")
             .said(&sources(), "")
     });
-    "meilisearch/foreign-call" Meilisearch by(|asked, answer| {
-        if asked.has("get_weather") {
-            let call = notification("get_weather", &serde_json::json!({}));
-            answer.said(MEILISEARCH, &format!("{call}{MEILISEARCH}"))
-        } else {
-            answer
-        }
-    });
+    "meilisearch/foreign-call" Meilisearch when(has("get_weather"), by(|_, answer| {
+        let call = notification("get_weather", &serde_json::json!({}));
+        answer.said(MEILISEARCH, &format!("{call}{MEILISEARCH}"))
+    }));
     "meilisearch/order" Meilisearch by(|_, answer| {
         let (progress, sources) = (progress(), sources());
         answer

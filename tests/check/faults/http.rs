@@ -117,13 +117,10 @@ faults! {
         |asked| says(asked, "origin") == "http://localhost:1420",
         without("access-control-allow-origin"),
     );
-    "cors/private-network" OpenBb by(|asked, answer| {
-        if says(asked, "access-control-request-private-network").is_empty() {
-            answer
-        } else {
-            answer.status(400)
-        }
-    });
+    "cors/private-network" OpenBb when(
+        |asked| !says(asked, "access-control-request-private-network").is_empty(),
+        status(400),
+    );
     "sse/utf8" OpenAi by(|_, answer| {
         if !answer.streams {
             return answer;

@@ -1,6 +1,6 @@
 //! Faults of agents for the OpenBB Workspace.
 
-use super::{Broken, body, by, said, status, swap, when};
+use super::{Broken, body, by, has, said, status, swap, when};
 use crate::script::Front::OpenBb;
 use crate::script::{Asked, Fault};
 use crate::streams::*;
@@ -43,13 +43,7 @@ faults! {
         described(&one, &twice)
     };
     "openbb/feedback" OpenBb when(|asked| at(asked, "/feedback"), status(422));
-    "openbb/request" OpenBb by(|asked, answer| {
-        if asked.has("\"workspace_options\": {") {
-            answer.status(422)
-        } else {
-            answer
-        }
-    });
+    "openbb/request" OpenBb when(has("\"workspace_options\": {"), status(422));
     "openbb/other-request" OpenBb when(
         |asked| asked.has("query") && asked.json().is_some_and(|body| body["query"].is_string()),
         status(422),
@@ -69,14 +63,10 @@ faults! {
     "openbb/artifact-name" OpenBb said("\"Chart\"", "\"Table\"");
     "openbb/artifact" OpenBb said("\"xKey\":\"x\",", "");
     "openbb/citation-id" OpenBb said("\"id\":\"3\",", "");
-    "openbb/empty" OpenBb by(|asked, answer| {
+    "openbb/empty" OpenBb when(has("Hello"), by(|_, answer| {
         let text = answer.text();
-        if asked.has("Hello") {
-            answer.said(&text, ": nothing\n\n")
-        } else {
-            answer
-        }
-    });
+        answer.said(&text, ": nothing\n\n")
+    }));
     "openbb/after-function-call" OpenBb by(|_, answer| {
         let text = answer.text();
         answer.said(&text, &format!("{text}{PLAIN}\n"))
