@@ -100,8 +100,8 @@ impl Reference {
     /// # Errors
     ///
     /// [`SendError::Invalid`] if the value is not an object, or has a member `url` or `html_url`:
-    /// VS Code then displays that URL and ignores the name. To display that URL, set the
-    /// member `data`.
+    /// VS Code then displays that URL and ignores the name. Where that is wanted, set the
+    /// member `data` itself.
     pub fn data<T: Serialize + ?Sized>(mut self, data: &T) -> Result<Self, SendError> {
         let data = Json::encode(data)?;
         if data.kind() != Kind::Object {

@@ -1,4 +1,4 @@
-//! What a request tells of the Workspace: its widgets, tools, agents and skills.
+//! The Workspace as a request describes it: its widgets, tools, agents and skills.
 
 mod data_table;
 mod param;
